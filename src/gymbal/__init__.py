@@ -1,0 +1,47 @@
+"""gymbal explains why two scores differ and turns trajectories into single-step RL datasets.
+
+Everything public is reachable from here and loaded on first use, so that `import gymbal` costs nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from gymbal.commands.pivot_build import pivot_build
+    from gymbal.commands.pivot_validate import pivot_validate
+    from gymbal.commands.skills import skills_install, skills_list
+    from gymbal.commands.triage import triage
+    from gymbal.errors import GymbalError
+    from gymbal.verify import score
+
+__all__ = [
+    "GymbalError",
+    "pivot_build",
+    "pivot_validate",
+    "score",
+    "skills_install",
+    "skills_list",
+    "triage",
+]
+
+_HOME = {
+    "GymbalError": "gymbal.errors",
+    "pivot_build": "gymbal.commands.pivot_build",
+    "pivot_validate": "gymbal.commands.pivot_validate",
+    "score": "gymbal.verify",
+    "skills_install": "gymbal.commands.skills",
+    "skills_list": "gymbal.commands.skills",
+    "triage": "gymbal.commands.triage",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(importlib.import_module(_HOME[name]), name)
+    raise AttributeError(f"module 'gymbal' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -1,0 +1,5 @@
+"""`python -m gymbal`."""
+
+from gymbal.cli.main import main
+
+main()

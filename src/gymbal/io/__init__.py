@@ -1,0 +1,1 @@
+"""Bytes in, bytes out: record streams, ledgers, fingerprints, decoding, atomic writing."""

@@ -1,0 +1,27 @@
+"""Digests that are equal exactly when two JSON values are."""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from typing import Any
+
+import msgspec
+
+DIGEST_BYTES = 16
+
+_ENCODER = msgspec.json.Encoder(order="sorted")
+
+
+def canonical_json(value: Any) -> bytes:
+    """Encode `value` with sorted keys and no spaces, so that key order and layout do not matter."""
+    return _ENCODER.encode(value)
+
+
+def fingerprint(value: Any) -> str:
+    """Hex digest (32 characters) of the canonical JSON of `value`."""
+    return digest(canonical_json(value))
+
+
+def digest(data: bytes) -> str:
+    """Hex digest (32 characters) of `data`."""
+    return blake2b(data, digest_size=DIGEST_BYTES).hexdigest()

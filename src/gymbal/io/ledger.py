@@ -1,0 +1,30 @@
+"""Rows read = rows kept + rows dropped, each drop with its reason."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from gymbal.errors import LedgerMismatchError
+
+
+@dataclass
+class Ledger:
+    """Counts one file's rows while it is read; the only mutable record of the project."""
+
+    read: int = 0
+    kept: int = 0
+    dropped: Counter[str] = field(default_factory=Counter)
+
+    def keep(self) -> None:
+        self.read += 1
+        self.kept += 1
+
+    def drop(self, reason: str) -> None:
+        self.read += 1
+        self.dropped[reason] += 1
+
+    def check(self) -> None:
+        """Raise LedgerMismatchError unless every row read is accounted for."""
+        if self.read != self.kept + self.dropped.total():
+            raise LedgerMismatchError(f"read {self.read}, kept {self.kept}, dropped {dict(self.dropped)}")

@@ -1,0 +1,1 @@
+"""What the words mean: frozen typed structs that every layer shares. No I/O."""

@@ -1,0 +1,152 @@
+"""What triage says: findings per rung, the gap and its parts, the noise, the verdict.
+
+The field names of `TriageReport` are the JSON of `gymbal triage --format json`; scores are proportions 0-1.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import msgspec
+
+from gymbal.model.evidence import Value
+
+SCHEMA_VERSION = 1
+
+
+class Rung(StrEnum):
+    """One cause class, in the order in which they are ruled out."""
+
+    INTEGRITY = "integrity"
+    CODE = "code"
+    BENCHMARK = "benchmark"
+    METHOD = "method"
+    ACCOUNTING = "accounting"
+    NOISE = "noise"
+    MODEL = "model"
+
+
+class Status(StrEnum):
+    SAME = "same"
+    """Checked, and this cause does not explain the gap."""
+    DIFFERENT = "different"
+    """Checked, and the two sides differ in it."""
+    UNKNOWN = "unknown"
+    """The evidence is missing. Never read as same."""
+
+
+class Comparison(msgspec.Struct, frozen=True, kw_only=True):
+    """One fact, as it stands on both sides."""
+
+    name: str
+    left: Value
+    right: Value
+    source: str | None = None
+    """File and key, or the count, that the two values come from."""
+
+
+class Finding(msgspec.Struct, frozen=True, kw_only=True):
+    """What one rung says."""
+
+    name: Rung
+    status: Status
+    summary: str
+    facts: tuple[Comparison, ...] = ()
+    next: tuple[str, ...] = ()
+    """Cheapest next steps, as commands where there is one."""
+
+
+class PartName(StrEnum):
+    """The shares of a gap, in the order in which they telescope."""
+
+    REPORTING = "reporting"
+    METRIC = "metric"
+    ACCOUNTING = "accounting"
+    BENCHMARK = "benchmark"
+    RESIDUAL = "residual"
+
+
+class GapPart(msgspec.Struct, frozen=True):
+    name: PartName
+    value: float
+
+
+class Gap(msgspec.Struct, frozen=True, kw_only=True):
+    """Right minus left. `parts` add up to `reported`, or are empty when a side reports no score."""
+
+    reported: float | None
+    parts: tuple[GapPart, ...]
+    distinguishable: bool | None
+    """Whether the residual differs from re-run noise on the same tasks. None: not estimable."""
+
+
+class NoiseEstimate(msgspec.Struct, frozen=True, kw_only=True):
+    """A difference with its interval under one named inference target."""
+
+    difference: float
+    low: float
+    high: float
+    level: float
+    p: float
+    method: str
+    n: int
+    """Tasks."""
+    k: float
+    """Mean repeats per task and side."""
+
+
+class Noise(msgspec.Struct, frozen=True, kw_only=True):
+    """Same tasks: would a re-run differ? New tasks: is one better on such tasks? None: not estimable."""
+
+    same_tasks: NoiseEstimate | None
+    new_tasks: NoiseEstimate | None
+    minimum_detectable: float | None
+    """Smallest true difference found with 80 % power on the same tasks, at this n and k."""
+    repeats_needed: int | None
+    """Repeats a side that would make the observed difference detectable on the same tasks."""
+
+
+class RolloutCounts(msgspec.Struct, frozen=True, kw_only=True):
+    """Every expected rollout is scored, masked, failed or missing. None: not known."""
+
+    expected: int | None
+    scored: int
+    failed: int
+    missing: int | None
+    masked: int
+    truncated: int
+    """Scored rows that were cut at the token limit; they are part of `scored`."""
+    duplicated: int
+
+
+class SideSummary(msgspec.Struct, frozen=True, kw_only=True):
+    label: str
+    kind: str
+    score: float | None
+    """As the side reports it."""
+    recomputed: float | None
+    """The same metric from the rollouts, under Gym's default accounting."""
+    metric: str
+    tasks: int | None
+    repeats: float | None
+    """Mean scored repeats per task."""
+    rollouts: RolloutCounts
+
+
+class Verdict(msgspec.Struct, frozen=True, kw_only=True):
+    rung: Rung
+    headline: str
+    unchecked: tuple[Rung, ...]
+    """Rungs that are unknown: the verdict holds only as far as they are the same."""
+    handoff: str | None
+
+
+class TriageReport(msgspec.Struct, frozen=True, kw_only=True):
+    schema_version: int = SCHEMA_VERSION
+    left: SideSummary
+    right: SideSummary
+    gap: Gap
+    rungs: tuple[Finding, ...]
+    noise: Noise
+    verdict: Verdict
+    exit_code: int

@@ -1,0 +1,1 @@
+"""A result becomes a document, and a document becomes text. Nothing here computes a statistic."""

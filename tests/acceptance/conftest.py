@@ -1,0 +1,18 @@
+"""Acceptance tests read real input that the project does not ship."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def acceptance_data() -> Path:
+    """The folder of real runs and trajectories, named by GYMBAL_ACCEPTANCE_DATA."""
+    named = os.environ.get("GYMBAL_ACCEPTANCE_DATA")
+    if not named:
+        pytest.skip("GYMBAL_ACCEPTANCE_DATA is not set: no real input to test against")
+    folder = Path(named)
+    if not folder.is_dir():
+        pytest.fail(f"GYMBAL_ACCEPTANCE_DATA names {folder}, which is not a folder")
+    return folder
