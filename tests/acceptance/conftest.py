@@ -8,8 +8,13 @@ import pytest
 
 @pytest.fixture(scope="session")
 def acceptance_data() -> Path:
-    """The folder of real runs and trajectories, named by GYMBAL_ACCEPTANCE_DATA."""
+    """The folder of real runs and trajectories, named by GYMBAL_ACCEPTANCE_DATA.
+
+    Without it the test is skipped; where GYMBAL_REQUIRE_ACCEPTANCE is set, as in CI, it fails instead.
+    """
     named = os.environ.get("GYMBAL_ACCEPTANCE_DATA")
+    if not named and os.environ.get("GYMBAL_REQUIRE_ACCEPTANCE"):
+        pytest.fail("GYMBAL_REQUIRE_ACCEPTANCE is set, but GYMBAL_ACCEPTANCE_DATA is not")
     if not named:
         pytest.skip("GYMBAL_ACCEPTANCE_DATA is not set: no real input to test against")
     folder = Path(named)
