@@ -95,6 +95,10 @@ class Rollout(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         """Whether Gym's metrics count this row: it has a reward and is not masked."""
         return self.reward is not None and not self.is_masked
 
+    @property
+    def is_truncated(self) -> bool:
+        return self.stop is Stop.TRUNCATED
+
 
 class PlannedRollout(msgspec.Struct, frozen=True, kw_only=True):
     """One expected attempt: a line of `<stem>_materialized_inputs.jsonl`."""

@@ -1,0 +1,1 @@
+"""Why two numbers differ: the ladder of causes, the gap and its parts, the verdict."""

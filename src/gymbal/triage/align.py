@@ -1,0 +1,134 @@
+"""Which tasks of two runs are the same, by content; the row numbers are only ever reported."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import msgspec
+
+from gymbal.triage.side import SideTask, SideView
+
+
+class ChangedTask(msgspec.Struct, frozen=True, kw_only=True):
+    """A task that both sides name alike and whose content differs."""
+
+    left: str
+    """Key of the left side's task in its view."""
+    right: str
+    name: str
+    changes: tuple[str, ...]
+    """Of `prompt`, `tools`, `verifier`."""
+
+
+class Alignment(msgspec.Struct, frozen=True, kw_only=True):
+    """Every task of both sides is in exactly one of shared, changed, left_only and right_only."""
+
+    shared: tuple[str, ...]
+    changed: tuple[ChangedTask, ...]
+    left_only: tuple[str, ...]
+    right_only: tuple[str, ...]
+    reordered: tuple[str, ...]
+    """Shared tasks that carry another number on the other side."""
+    reweighted: tuple[str, ...]
+    """Shared tasks whose share of the planned rollouts differs: duplicated lines or uneven repeats."""
+    with_verifier: bool
+    """Whether the verifier's fields could be compared; they are only in the materialized inputs."""
+
+
+def align(left: SideView, right: SideView, *, with_verifier: bool) -> Alignment:
+    """Match the tasks of both sides by content, then the rest by name, prompt and number."""
+    shared = tuple(key for key in left.tasks if key in right.tasks)
+    left_rest = {key: task for key, task in left.tasks.items() if key not in right.tasks}
+    right_rest = {key: task for key, task in right.tasks.items() if key not in left.tasks}
+    changed = _changed(left_rest, right_rest)
+    taken_left = {pair.left for pair in changed}
+    taken_right = {pair.right for pair in changed}
+    return Alignment(
+        shared=shared,
+        changed=changed,
+        left_only=tuple(key for key in left_rest if key not in taken_left),
+        right_only=tuple(key for key in right_rest if key not in taken_right),
+        reordered=tuple(key for key in shared if left.tasks[key].numbers != right.tasks[key].numbers),
+        reweighted=_reweighted(left, right, shared),
+        with_verifier=with_verifier,
+    )
+
+
+def task_name(task: SideTask) -> str:
+    """What to call a task in a report: the dataset's own label, else the run's number for it."""
+    return task.label or f"task {task.numbers[0]}"
+
+
+def _changed(left: dict[str, SideTask], right: dict[str, SideTask]) -> tuple[ChangedTask, ...]:
+    """Pair tasks without an equal: the same label first, then the same prompt, then the same number."""
+    found: list[ChangedTask] = []
+    for identity in (_by_label, _by_prompt, _by_number):
+        pairs = _unambiguous_pairs(left, right, identity)
+        for left_key, right_key in pairs:
+            mine, theirs = left.pop(left_key), right.pop(right_key)
+            found.append(
+                ChangedTask(
+                    left=left_key,
+                    right=right_key,
+                    name=task_name(mine),
+                    changes=_changes(mine, theirs),
+                )
+            )
+    return tuple(found)
+
+
+def _by_label(task: SideTask) -> object | None:
+    return task.label
+
+
+def _by_prompt(task: SideTask) -> object | None:
+    return task.content.prompt
+
+
+def _by_number(task: SideTask) -> object | None:
+    return task.numbers
+
+
+def _unambiguous_pairs(
+    left: dict[str, SideTask], right: dict[str, SideTask], identity: Callable[[SideTask], object | None]
+) -> list[tuple[str, str]]:
+    by_left = _index(left.items(), identity)
+    by_right = _index(right.items(), identity)
+    return [
+        (keys[0], by_right[value][0])
+        for value, keys in by_left.items()
+        if len(keys) == 1 and len(by_right.get(value, ())) == 1
+    ]
+
+
+def _index(
+    tasks: Iterable[tuple[str, SideTask]], identity: Callable[[SideTask], object | None]
+) -> dict[object, list[str]]:
+    index: dict[object, list[str]] = {}
+    for key, task in tasks:
+        value = identity(task)
+        if value is not None:
+            index.setdefault(value, []).append(key)
+    return index
+
+
+def _changes(left: SideTask, right: SideTask) -> tuple[str, ...]:
+    pairs = (
+        ("prompt", left.content.prompt, right.content.prompt),
+        ("tools", left.content.tools, right.content.tools),
+        ("verifier", left.content.verifier, right.content.verifier),
+    )
+    return tuple(
+        name for name, mine, theirs in pairs if mine is not None and theirs is not None and mine != theirs
+    )
+
+
+def _reweighted(left: SideView, right: SideView, shared: tuple[str, ...]) -> tuple[str, ...]:
+    """Compare planned rows as shares of the shared tasks' rows, in integers to stay exact."""
+    left_total = sum(left.tasks[key].planned for key in shared)
+    right_total = sum(right.tasks[key].planned for key in shared)
+    return tuple(
+        key
+        for key in shared
+        if left.tasks[key].planned * right_total != right.tasks[key].planned * left_total
+    )

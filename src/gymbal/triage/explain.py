@@ -1,0 +1,91 @@
+"""The main flow of triage, top to bottom."""
+
+from __future__ import annotations
+
+from gymbal.model.finding import Gap, NoiseEstimate, SideSummary, TriageReport
+from gymbal.model.run import Run
+from gymbal.triage.align import align
+from gymbal.triage.gap import measured_by_both, split_gap
+from gymbal.triage.metric import DEFAULT_METRIC, parse_metric
+from gymbal.triage.noise_estimates import estimate_noise
+from gymbal.triage.pair import Pair
+from gymbal.triage.rungs import accounting, benchmark, code, integrity, method, model, noise
+from gymbal.triage.side import SideView, choose_agents, view_side
+from gymbal.triage.verdict import conclude, exit_code
+
+LADDER = (integrity.check, code.check, benchmark.check, method.check, accounting.check, noise.check)
+"""Every rung but the last, in order; the model rung judges by their findings."""
+
+
+def explain(
+    left: Run,
+    right: Run,
+    *,
+    metric: str = DEFAULT_METRIC,
+    agent: str | None = None,
+    level: float = 0.95,
+    seed: int = 0,
+    strict: bool = False,
+) -> TriageReport:
+    """Say why `right` scores differently from `left`.
+
+    Every rung is checked whatever the earlier ones said. `level` is that of all intervals and tests, `seed`
+    that of the permutation draws. Raises UsageError for an unknown metric, and where the agent is not clear.
+    """
+    pair = _pair(left, right, metric=metric, agent=agent, level=level, seed=seed)
+    earlier = tuple(check(pair) for check in LADDER)
+    findings = (*earlier, model.check(pair, earlier))
+    verdict = conclude(pair, findings)
+    return TriageReport(
+        left=_summary(pair.left),
+        right=_summary(pair.right),
+        gap=pair.gap,
+        rungs=findings,
+        noise=pair.noise,
+        verdict=verdict,
+        exit_code=exit_code(verdict, strict=strict),
+    )
+
+
+def _pair(left: Run, right: Run, *, metric: str, agent: str | None, level: float, seed: int) -> Pair:
+    measure = parse_metric(metric)
+    left_agent, right_agent = choose_agents(left, right, agent)
+    with_verifier = left.planned is not None and right.planned is not None
+    mine = view_side(left, left_agent, measure, with_verifier=with_verifier)
+    theirs = view_side(right, right_agent, measure, with_verifier=with_verifier)
+    alignment = align(mine, theirs, with_verifier=with_verifier)
+    common = measured_by_both(mine, theirs, alignment)
+    noise_found, reason = estimate_noise(mine, theirs, common, level=level)
+    return Pair(
+        left=mine,
+        right=theirs,
+        alignment=alignment,
+        common=common,
+        gap=Gap(
+            reported=None if mine.score is None or theirs.score is None else theirs.score - mine.score,
+            parts=split_gap(mine, theirs, alignment, common),
+            distinguishable=_distinguishable(noise_found.same_tasks or noise_found.new_tasks, level),
+        ),
+        noise=noise_found,
+        noise_reason=reason,
+        level=level,
+        seed=seed,
+    )
+
+
+def _distinguishable(estimate: NoiseEstimate | None, level: float) -> bool | None:
+    return None if estimate is None else estimate.p < 1.0 - level
+
+
+def _summary(side: SideView) -> SideSummary:
+    measured = [task for task in side.tasks.values() if task.rewards]
+    return SideSummary(
+        label=side.run.label,
+        kind="run",
+        score=side.score,
+        recomputed=side.recomputed,
+        metric=side.metric.name,
+        tasks=len(side.tasks) or None,
+        repeats=side.counts.scored / len(measured) if measured else None,
+        rollouts=side.counts,
+    )

@@ -1,0 +1,55 @@
+"""Facts of two sides held against each other. A missing one equals nothing, not even another missing one."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+import msgspec
+
+from gymbal.model.evidence import Fact, Role, Strength
+from gymbal.model.finding import Comparison
+
+
+class FactComparison(msgspec.Struct, frozen=True, kw_only=True):
+    """Facts by name, sorted: equal ones, different ones, and those that one side does not know."""
+
+    equal: tuple[Comparison, ...]
+    different: tuple[Comparison, ...]
+    unknown: tuple[str, ...]
+    remedies: tuple[str, ...]
+    """How to supply the unknown ones, each once."""
+
+
+def compare_facts(left: Iterable[Fact], right: Iterable[Fact], roles: Collection[Role]) -> FactComparison:
+    """Compare the facts of the given roles."""
+    mine = {fact.name: fact for fact in left if fact.role in roles}
+    theirs = {fact.name: fact for fact in right if fact.role in roles}
+    equal: list[Comparison] = []
+    different: list[Comparison] = []
+    unknown: list[str] = []
+    remedies: list[str] = []
+    for name in sorted(mine.keys() | theirs.keys()):
+        sides = (mine.get(name), theirs.get(name))
+        known = [fact for fact in sides if fact is not None and fact.is_known]
+        if len(known) < 2:
+            unknown.append(name)
+            remedies.extend(fact.remedy for fact in sides if fact is not None and fact.remedy)
+            continue
+        comparison = Comparison(name=name, left=known[0].value, right=known[1].value, source=_source(known))
+        (equal if known[0].value == known[1].value else different).append(comparison)
+    return FactComparison(
+        equal=tuple(equal),
+        different=tuple(different),
+        unknown=tuple(unknown),
+        remedies=tuple(dict.fromkeys(remedies)),
+    )
+
+
+def _source(facts: Iterable[Fact]) -> str | None:
+    places = dict.fromkeys(_place(fact) for fact in facts)
+    return "; ".join(place for place in places if place) or None
+
+
+def _place(fact: Fact) -> str:
+    where = " ".join(part for part in (fact.file, fact.key) if part)
+    return where if fact.strength is Strength.RECORDED else f"{where} ({fact.strength.value})".strip()

@@ -1,0 +1,92 @@
+"""The gap, split into parts that add up.
+
+Each step makes the two sides more alike and takes the change of their difference as its part, so that the
+parts telescope: reported -> recomputed -> same measured tasks -> same tasks -> paired difference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from statistics import fmean
+
+from gymbal.model.finding import GapPart, PartName
+from gymbal.triage.align import Alignment
+from gymbal.triage.metric import MetricKind, task_value
+from gymbal.triage.side import SideView
+
+Step = tuple[PartName, float | None, float | None]
+"""A part's name, with both sides' scores after its step."""
+
+
+def measured_by_both(left: SideView, right: SideView, alignment: Alignment) -> tuple[str, ...]:
+    """Keys of the shared tasks that have a value on both sides: the common ground."""
+    return tuple(
+        key for key in alignment.shared if _value(left, key) is not None and _value(right, key) is not None
+    )
+
+
+def split_gap(
+    left: SideView, right: SideView, alignment: Alignment, common: Sequence[str]
+) -> tuple[GapPart, ...]:
+    """Return the parts of right minus left; none when a side reports no score.
+
+    `metric` is zero while both sides are compared under one metric name. A step that a side has no value for
+    takes the rest of the gap, and the later parts are zero.
+    """
+    if left.score is None or right.score is None:
+        return ()
+    steps: list[Step] = [
+        (PartName.REPORTING, left.recomputed, right.recomputed),
+        (PartName.METRIC, left.recomputed, right.recomputed),
+        (
+            PartName.ACCOUNTING,
+            _score_where_other_measured(left, right, alignment),
+            _score_where_other_measured(right, left, alignment),
+        ),
+        (PartName.BENCHMARK, _mean_value(left, common), _mean_value(right, common)),
+    ]
+    return _telescope(right.score - left.score, steps)
+
+
+def _telescope(gap: float, steps: Iterable[Step]) -> tuple[GapPart, ...]:
+    parts = []
+    rest = gap
+    is_comparable = True
+    for name, left, right in steps:
+        after = 0.0
+        if left is None or right is None:
+            is_comparable = False
+        elif is_comparable:
+            after = right - left
+        parts.append(GapPart(name, rest - after))
+        rest = after
+    parts.append(GapPart(PartName.RESIDUAL, rest))
+    return tuple(parts)
+
+
+def _score_where_other_measured(side: SideView, other: SideView, alignment: Alignment) -> float | None:
+    """The side's score without the shared tasks that the other side planned and could not measure.
+
+    Tasks weigh as their planned rows do for a mean over rows, so that a row lost on this side changes its own
+    task's weight no more; other metrics weigh tasks equally.
+    """
+    lost = {key for key in alignment.shared if _value(other, key) is None}
+    weighted = side.metric.kind is MetricKind.MEAN
+    total = 0.0
+    weight = 0
+    for key, task in side.tasks.items():
+        value = None if key in lost else _value(side, key)
+        if value is not None:
+            share = task.planned if weighted else 1
+            total += share * value
+            weight += share
+    return total / weight if weight else None
+
+
+def _mean_value(side: SideView, keys: Sequence[str]) -> float | None:
+    values = [value for value in (_value(side, key) for key in keys) if value is not None]
+    return fmean(values) if values else None
+
+
+def _value(side: SideView, key: str) -> float | None:
+    return task_value(side.metric, side.tasks[key].rewards)

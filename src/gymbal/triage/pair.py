@@ -1,0 +1,53 @@
+"""The two sides together: what every rung looks at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from statistics import fmean
+
+import msgspec
+
+from gymbal.model.finding import Gap, Noise
+from gymbal.model.run import Rollout
+from gymbal.triage.align import Alignment
+from gymbal.triage.side import SideView
+
+
+class Pair(msgspec.Struct, frozen=True, kw_only=True):
+    left: SideView
+    right: SideView
+    alignment: Alignment
+    common: tuple[str, ...]
+    """Keys of the tasks that both sides hold and have measured."""
+    gap: Gap
+    noise: Noise
+    noise_reason: str | None
+    """Why the same-tasks noise is not estimable, where it is not."""
+    level: float
+    """Of every interval and test: 0.95 for 95 %."""
+    seed: int
+
+
+def share_difference_p(
+    pair: Pair,
+    holds: Callable[[Rollout], bool],
+    *,
+    among: Callable[[Rollout], bool] = lambda row: row.is_measured,
+) -> float:
+    """Sign-flip p-value for `holds` being as frequent on both sides, task by task.
+
+    Rows of one task are not independent, so a task's share is one observation. 1.0 when there is no such task.
+    """
+    import numpy as np
+
+    from gymbal.stats.paired import sign_flip_p
+
+    differences = []
+    for key in pair.common:
+        left = [holds(row) for row in pair.left.tasks[key].rollouts if among(row)]
+        right = [holds(row) for row in pair.right.tasks[key].rollouts if among(row)]
+        if left and right:
+            differences.append(fmean(right) - fmean(left))
+    if not differences:
+        return 1.0
+    return sign_flip_p(np.array(differences), rng=np.random.default_rng(pair.seed))

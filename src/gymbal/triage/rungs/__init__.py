@@ -1,0 +1,1 @@
+"""One rung a file, each `check(pair) -> Finding`."""

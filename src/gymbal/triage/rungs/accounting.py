@@ -1,0 +1,204 @@
+"""Accounting: how failed, missing, masked and truncated rollouts enter the two scores."""
+
+from __future__ import annotations
+
+import msgspec
+
+from gymbal.model.finding import Comparison, Finding, RolloutCounts, Rung, Status
+from gymbal.model.run import Rollout
+from gymbal.triage.pair import Pair, share_difference_p
+from gymbal.triage.side import SideView
+
+COUNTED = ("expected", "scored", "failed", "missing", "masked", "truncated", "duplicated")
+
+
+class Range(msgspec.Struct, frozen=True):
+    """Lowest and highest value that a quantity can take."""
+
+    low: float
+    high: float
+
+
+def check(pair: Pair) -> Finding:
+    """`different` when the reports count differently, or lost or cut rows alone could close the gap."""
+    facts = _facts(pair)
+    reasons = [*_policy_reasons(pair), *_unmeasured_reasons(pair), *_truncated_reasons(pair)]
+    if reasons:
+        return Finding(
+            name=Rung.ACCOUNTING,
+            status=Status.DIFFERENT,
+            summary="; ".join(reasons),
+            facts=facts,
+            next=_next(pair),
+        )
+    if pair.left.counts.expected is None or pair.right.counts.expected is None:
+        unknown = [side.run.label for side in (pair.left, pair.right) if side.counts.expected is None]
+        return Finding(
+            name=Rung.ACCOUNTING,
+            status=Status.UNKNOWN,
+            summary=f"the expected number of rollouts is not recorded in {' and '.join(unknown)}",
+            facts=facts,
+            next=(
+                "keep <stem>_materialized_inputs.jsonl beside the rollouts: it is the planned denominator",
+            ),
+        )
+    return Finding(name=Rung.ACCOUNTING, status=Status.SAME, summary=_same_summary(pair), facts=facts)
+
+
+def difference_range(pair: Pair) -> Range | None:
+    """Right minus left if every unmeasured rollout of the shared tasks had scored its worst or its best.
+
+    Manski's bounds over the planned rollouts of the shared tasks; None when a side has no such plan or row.
+    """
+    low, high = _reward_limits(pair)
+    left = _score_range(pair, pair.left, low, high)
+    right = _score_range(pair, pair.right, low, high)
+    if left is None or right is None:
+        return None
+    return Range(right.low - left.high, right.high - left.low)
+
+
+def _policy_reasons(pair: Pair) -> list[str]:
+    mine, theirs = pair.left.policy, pair.right.policy
+    if mine is None or theirs is None or mine == theirs:
+        return []
+    reason = f"{pair.left.run.label} reports with {mine.text}, {pair.right.run.label} with {theirs.text}"
+    return [f"the same rollouts are scored differently: {reason}" if _same_rollouts(pair) else reason]
+
+
+def _same_rollouts(pair: Pair) -> bool:
+    """Whether every task has the same answers and rewards on both sides."""
+    if pair.left.tasks.keys() != pair.right.tasks.keys():
+        return False
+    return all(
+        sorted((row.answer, row.reward or 0.0) for row in task.rollouts)
+        == sorted((row.answer, row.reward or 0.0) for row in pair.right.tasks[key].rollouts)
+        for key, task in pair.left.tasks.items()
+    )
+
+
+def _unmeasured_reasons(pair: Pair) -> list[str]:
+    """Say that unmeasured rollouts can close the gap, where the sides lost different ones and they can."""
+    uneven = any(_unmeasured(pair.left, key) != _unmeasured(pair.right, key) for key in pair.alignment.shared)
+    bounds = difference_range(pair)
+    if not uneven or bounds is None or not bounds.low <= 0.0 <= bounds.high:
+        return []
+    losses = [
+        f"{_loss_text(side)} in {side.run.label}" for side in (pair.left, pair.right) if _loss_text(side)
+    ]
+    span = f"[{bounds.low:+.4f}, {bounds.high:+.4f}]"
+    return [f"{' and '.join(losses)}: scored at worst or at best, the difference lies anywhere in {span}"]
+
+
+def _truncated_reasons(pair: Pair) -> list[str]:
+    """Say that truncation differs beyond chance, where the truncated rows alone could close the gap."""
+    left, right = pair.left.counts, pair.right.counts
+    if left.truncated == right.truncated:
+        return []
+    if share_difference_p(pair, _is_truncated) >= 1.0 - pair.level or not _truncation_could_close(pair):
+        return []
+    shares = [
+        f"{side.counts.truncated} of {side.counts.scored} in {side.run.label}"
+        for side in (pair.left, pair.right)
+    ]
+    return [f"truncated at the token limit: {' and '.join(shares)}; passes there alone would close the gap"]
+
+
+def _is_truncated(row: Rollout) -> bool:
+    return row.is_truncated
+
+
+def _truncation_could_close(pair: Pair) -> bool:
+    if pair.gap.reported is None or not pair.gap.reported:
+        return False
+    behind = pair.right if pair.gap.reported < 0 else pair.left
+    _, best = _reward_limits(pair)
+    lost = sum(best - (row.reward or 0.0) for row in behind.rollouts if row.is_measured and row.is_truncated)
+    return lost / behind.counts.scored >= abs(pair.gap.reported) if behind.counts.scored else False
+
+
+def _unmeasured(side: SideView, key: str) -> int:
+    task = side.tasks[key]
+    return max(task.planned - len(task.rewards), 0)
+
+
+def _score_range(pair: Pair, side: SideView, low: float, high: float) -> Range | None:
+    rewards = [reward for key in pair.alignment.shared for reward in side.tasks[key].rewards]
+    lost = sum(_unmeasured(side, key) for key in pair.alignment.shared)
+    total = len(rewards) + lost
+    if not total or side.counts.expected is None:
+        return None
+    measured = sum(rewards)
+    return Range((measured + lost * low) / total, (measured + lost * high) / total)
+
+
+def _reward_limits(pair: Pair) -> tuple[float, float]:
+    """0 and 1, widened to what was seen."""
+    seen = [row.reward for side in (pair.left, pair.right) for row in side.rollouts if row.reward is not None]
+    return min([0.0, *seen]), max([1.0, *seen])
+
+
+def _loss_text(side: SideView) -> str:
+    counts = side.counts
+    lost = (("failed", counts.failed), ("missing", counts.missing or 0), ("masked", counts.masked))
+    named = [f"{count} {name}" for name, count in lost if count]
+    return f"{' and '.join(named)} of {counts.expected} rollouts" if named else ""
+
+
+def _same_summary(pair: Pair) -> str:
+    losses = [
+        f"{_loss_text(side)} in {side.run.label}" for side in (pair.left, pair.right) if _loss_text(side)
+    ]
+    if losses:
+        return f"{' and '.join(losses)}, which cannot close the gap"
+    truncated = pair.left.counts.truncated, pair.right.counts.truncated
+    summary = f"every expected rollout is scored: {pair.left.counts.scored} and {pair.right.counts.scored}"
+    return f"{summary}; {truncated[0]} and {truncated[1]} truncated" if any(truncated) else summary
+
+
+def _next(pair: Pair) -> tuple[str, ...]:
+    steps = [
+        f"repeat the lost rollouts of {side.run.label}: its gym eval run command with --resume"
+        for side in (pair.left, pair.right)
+        if _loss_text(side)
+    ]
+    steps += [
+        f"repeat {side.run.label} with a higher --max-output-tokens"
+        for side in (pair.left, pair.right)
+        if side.counts.truncated
+    ]
+    return tuple(steps)
+
+
+def _facts(pair: Pair) -> tuple[Comparison, ...]:
+    counts = [
+        Comparison(name=name, left=_number(pair.left.counts, name), right=_number(pair.right.counts, name))
+        for name in COUNTED
+    ]
+    policies = Comparison(
+        name="policy",
+        left=pair.left.policy.text if pair.left.policy else None,
+        right=pair.right.policy.text if pair.right.policy else None,
+        source="found by reproducing the reported score from the rollouts",
+    )
+    return (*counts, policies, *_health_facts(pair))
+
+
+def _number(counts: RolloutCounts, name: str) -> int | None:
+    value = getattr(counts, name)
+    return value if value is None else int(value)
+
+
+def _health_facts(pair: Pair) -> tuple[Comparison, ...]:
+    left, right = pair.left.run.health, pair.right.run.health
+    if left is None and right is None:
+        return ()
+    return tuple(
+        Comparison(
+            name=name,
+            left=None if left is None else getattr(left, name),
+            right=None if right is None else getattr(right, name),
+            source="quality_summary.json",
+        )
+        for name in ("unhealthy", "unobserved")
+    )

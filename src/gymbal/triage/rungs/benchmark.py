@@ -1,0 +1,101 @@
+"""Benchmark: the same tasks, by content?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from gymbal.model.finding import Comparison, Finding, Rung, Status
+from gymbal.triage.align import task_name
+from gymbal.triage.pair import Pair
+from gymbal.triage.side import SideView
+
+MAX_NAMES = 8
+"""Task names shown per kind of difference."""
+
+
+def check(pair: Pair) -> Finding:
+    """`different` when tasks were added, removed, changed or reweighted; order does not matter."""
+    if not pair.left.tasks or not pair.right.tasks:
+        empty = [side.run.label for side in (pair.left, pair.right) if not side.tasks]
+        return Finding(
+            name=Rung.BENCHMARK,
+            status=Status.UNKNOWN,
+            summary=f"no tasks to compare in {' and '.join(empty)}",
+        )
+    alignment = pair.alignment
+    sentences = _difference_sentences(pair)
+    facts = _facts(pair)
+    if sentences:
+        return Finding(
+            name=Rung.BENCHMARK,
+            status=Status.DIFFERENT,
+            summary=f"{_shared_sentence(pair)}; {'; '.join(sentences)}",
+            facts=facts,
+            next=(
+                f"compare on the {len(alignment.shared)} shared tasks: the residual below is computed there",
+            )
+            if alignment.shared
+            else (),
+        )
+    summary = f"all {len(alignment.shared)} tasks have the same content"
+    if alignment.reordered:
+        summary += f" (reordered: {len(alignment.reordered)} carry another number)"
+    if not alignment.with_verifier:
+        return Finding(
+            name=Rung.BENCHMARK,
+            status=Status.UNKNOWN,
+            summary=f"{summary} as far as prompts and tools go; the answers were not kept on both sides",
+            facts=facts,
+            next=("keep <stem>_materialized_inputs.jsonl beside the rollouts: only it holds the answers",),
+        )
+    return Finding(name=Rung.BENCHMARK, status=Status.SAME, summary=summary, facts=facts)
+
+
+def _shared_sentence(pair: Pair) -> str:
+    total = max(len(pair.left.tasks), len(pair.right.tasks))
+    return f"{len(pair.alignment.shared)} of {total} tasks shared"
+
+
+def _difference_sentences(pair: Pair) -> list[str]:
+    alignment = pair.alignment
+    sentences = []
+    if alignment.changed:
+        kinds = Counter(" and ".join(task.changes) or "content" for task in alignment.changed)
+        detail = ", ".join(f"{count} in {kind}" for kind, count in sorted(kinds.items()))
+        sentences.append(
+            f"{len(alignment.changed)} changed ({detail}): {_names(task.name for task in alignment.changed)}"
+        )
+    for side, keys in ((pair.left, alignment.left_only), (pair.right, alignment.right_only)):
+        if keys:
+            names = _names(task_name(side.tasks[key]) for key in keys)
+            sentences.append(f"{len(keys)} only in {side.run.label}: {names}")
+    if alignment.reweighted:
+        names = _names(task_name(pair.left.tasks[key]) for key in alignment.reweighted)
+        sentences.append(f"{len(alignment.reweighted)} with another share of the repeats: {names}")
+    return sentences
+
+
+def _names(names: Iterable[str]) -> str:
+    listed = list(names)
+    rest = len(listed) - MAX_NAMES
+    return ", ".join(listed[:MAX_NAMES]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def _facts(pair: Pair) -> tuple[Comparison, ...]:
+    alignment = pair.alignment
+    shared = len(alignment.shared)
+    changed = len(alignment.changed)
+    return (
+        Comparison(name="tasks", left=len(pair.left.tasks), right=len(pair.right.tasks)),
+        Comparison(name="shared", left=shared, right=shared),
+        Comparison(name="changed", left=changed, right=changed),
+        Comparison(name="only_here", left=len(alignment.left_only), right=len(alignment.right_only)),
+        Comparison(name="reordered", left=len(alignment.reordered), right=len(alignment.reordered)),
+        Comparison(name="duplicated", left=_duplicates(pair.left), right=_duplicates(pair.right)),
+    )
+
+
+def _duplicates(side: SideView) -> int:
+    """Tasks that the run holds under more than one number."""
+    return sum(len(task.numbers) > 1 for task in side.tasks.values())

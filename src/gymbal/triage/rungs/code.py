@@ -1,0 +1,41 @@
+"""Code: the same Gym, containers and serving engine?"""
+
+from __future__ import annotations
+
+from gymbal.model.evidence import Role
+from gymbal.model.finding import Finding, Rung, Status
+from gymbal.triage.facts import compare_facts
+from gymbal.triage.pair import Pair
+
+ROLES = frozenset({Role.CODE, Role.SERVING})
+
+HOW_TO_SUPPLY = "take the Gym commit of each run from its launcher's log, or from the checkout that ran it"
+
+
+def check(pair: Pair) -> Finding:
+    """`same` only when every code and serving fact that either side knows is known and equal on both."""
+    facts = compare_facts(pair.left.run.facts, pair.right.run.facts, ROLES)
+    if facts.different:
+        names = ", ".join(fact.name for fact in facts.different)
+        return Finding(
+            name=Rung.CODE,
+            status=Status.DIFFERENT,
+            summary=f"the sides ran different code: {names}",
+            facts=facts.different + facts.equal,
+            next=facts.remedies,
+        )
+    if facts.unknown or not facts.equal:
+        names = ", ".join(facts.unknown) or "Gym commit, versions, serving engine"
+        return Finding(
+            name=Rung.CODE,
+            status=Status.UNKNOWN,
+            summary=f"not recorded on both sides: {names}",
+            facts=facts.equal,
+            next=facts.remedies or (HOW_TO_SUPPLY,),
+        )
+    return Finding(
+        name=Rung.CODE,
+        status=Status.SAME,
+        summary=f"recorded and equal: {', '.join(fact.name for fact in facts.equal)}",
+        facts=facts.equal,
+    )

@@ -1,0 +1,171 @@
+"""Method: sampled, limited, prompted and judged alike, by the configs and by what the rollouts show?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from statistics import fmean
+
+from gymbal.model.evidence import Role, Value
+from gymbal.model.finding import Comparison, Finding, Rung, Status
+from gymbal.model.run import Rollout, Settings
+from gymbal.triage.facts import compare_facts
+from gymbal.triage.pair import Pair, share_difference_p
+from gymbal.triage.side import SideView
+
+ROLES = frozenset(
+    {Role.SAMPLING, Role.LIMITS, Role.PROMPT, Role.TOOLS, Role.HARNESS, Role.JUDGE, Role.USER_SIMULATOR}
+)
+
+REQUEST_FIELDS = (
+    "temperature",
+    "top_p",
+    "max_output_tokens",
+    "max_tool_calls",
+    "parallel_tool_calls",
+    "tool_choice",
+    "reasoning",
+    "instructions",
+)
+"""Fields of `Settings` that are method; the requested model is not."""
+
+REQUEST_SOURCE = "responses_create_params of the rollouts"
+OUTPUT_SOURCE = "counted in the rollouts"
+UNSET = "unset"
+
+
+def check(pair: Pair) -> Finding:
+    """`different` when a request or config differs, or the outputs show what only a changed method does."""
+    if not pair.left.rollouts or not pair.right.rollouts:
+        return Finding(
+            name=Rung.METHOD,
+            status=Status.UNKNOWN,
+            summary="one side has no rollouts that would show how it was sampled",
+        )
+    requests = [_request(pair, name) for name in REQUEST_FIELDS]
+    configs = compare_facts(pair.left.run.facts, pair.right.run.facts, ROLES)
+    signs = _output_signs(pair)
+    different = [fact for fact in requests if fact.left != fact.right]
+    different += [fact for fact in configs.different if fact.name not in REQUEST_FIELDS]
+    if pair.left.agent != pair.right.agent:
+        different.append(Comparison(name="agent", left=pair.left.agent, right=pair.right.agent))
+    facts = (
+        *different,
+        *(fact for fact in requests if fact.left == fact.right),
+        *configs.equal,
+        *_outputs(pair),
+    )
+    if different or signs:
+        names = [f"{fact.name} {_shown(fact.left)} against {_shown(fact.right)}" for fact in different]
+        return Finding(
+            name=Rung.METHOD,
+            status=Status.DIFFERENT,
+            summary="; ".join([*names, *signs]),
+            facts=facts,
+            next=("repeat one side with the other's settings before comparing",) if different else (),
+        )
+    return _agreeing(pair, requests, configs.equal, configs.unknown, facts)
+
+
+def _agreeing(
+    pair: Pair,
+    requests: list[Comparison],
+    equal: tuple[Comparison, ...],
+    unknown: tuple[str, ...],
+    facts: tuple[Comparison, ...],
+) -> Finding:
+    named = ", ".join(f"{fact.name} {_shown(fact.left)}" for fact in requests if fact.left != UNSET)
+    if equal and not unknown:
+        return Finding(
+            name=Rung.METHOD,
+            status=Status.SAME,
+            summary=f"requests and saved configs agree: {named}",
+            facts=facts,
+        )
+    missing = ", ".join(unknown) or "harness, judge, parsers and chat template"
+    return Finding(
+        name=Rung.METHOD,
+        status=Status.UNKNOWN,
+        summary=f"the requests agree ({named}); not recorded on both sides: {missing}",
+        facts=facts,
+        next=("keep each run's resolved config: gym env resolve with the run's --config and overrides",),
+    )
+
+
+def _request(pair: Pair, name: str) -> Comparison:
+    return Comparison(
+        name=name,
+        left=_values(pair.left, name),
+        right=_values(pair.right, name),
+        source=REQUEST_SOURCE,
+    )
+
+
+def _values(side: SideView, name: str) -> Value:
+    """The one value of a request field over all rollouts, or all of them as text."""
+    values = {getattr(settings, name) for settings in _all_settings(side)}
+    known = sorted((value for value in values if value is not None), key=str)
+    if not known:
+        return UNSET
+    if len(values) == 1:
+        return known[0]  # type: ignore[no-any-return]
+    return ", ".join([*map(_shown, known), *((UNSET,) if None in values else ())])
+
+
+def _all_settings(side: SideView) -> set[Settings]:
+    return {row.settings for row in side.rollouts}
+
+
+def _shown(value: Value) -> str:
+    return "true" if value is True else "false" if value is False else str(value)
+
+
+def _output_signs(pair: Pair) -> list[str]:
+    """Differences in the outputs that a change of method makes and a change of skill rarely does."""
+    signs = []
+    checks: tuple[tuple[str, Callable[[Rollout], bool]], ...] = (
+        ("reasoning left in the answer text", lambda row: row.has_reasoning_in_text),
+        ("empty answers", lambda row: row.is_empty),
+    )
+    for name, holds in checks:
+        left, right = (_count(side, holds) for side in (pair.left, pair.right))
+        if left != right and share_difference_p(pair, holds, among=_is_complete) < 1.0 - pair.level:
+            signs.append(
+                f"{name}: {left} of {len(pair.left.rollouts)} against {right} of {len(pair.right.rollouts)}"
+            )
+    return signs
+
+
+def _is_complete(row: Rollout) -> bool:
+    """Measured and not cut off: truncation is accounting's subject, and empties what it cuts."""
+    return row.is_measured and not row.is_truncated
+
+
+def _count(side: SideView, holds: Callable[[Rollout], bool]) -> int:
+    return sum(holds(row) for row in side.rollouts if _is_complete(row))
+
+
+def _outputs(pair: Pair) -> tuple[Comparison, ...]:
+    """What the rollouts show of the method, side by side; context for a reader, not a test."""
+    rows: tuple[tuple[str, Callable[[SideView], Value]], ...] = (
+        ("mean_output_tokens", lambda side: _mean(row.output_tokens for row in side.rollouts)),
+        ("mean_model_calls", lambda side: _mean(row.model_calls for row in side.rollouts)),
+        ("mean_tool_calls", lambda side: _mean(row.tool_calls for row in side.rollouts)),
+        ("tools_used", _tools_used),
+        ("empty_answers", lambda side: _count(side, lambda row: row.is_empty)),
+        ("unparsed_answers", lambda side: _count(side, lambda row: bool(row.is_unparsed))),
+        ("reasoning_in_answer", lambda side: _count(side, lambda row: row.has_reasoning_in_text)),
+    )
+    return tuple(
+        Comparison(name=name, left=value(pair.left), right=value(pair.right), source=OUTPUT_SOURCE)
+        for name, value in rows
+    )
+
+
+def _mean(values: Iterable[int | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return fmean(known) if known else None
+
+
+def _tools_used(side: SideView) -> str:
+    names = sorted(set().union(*(row.tools_used for row in side.rollouts)))
+    return ", ".join(names) or "none"

@@ -1,0 +1,64 @@
+"""Model: what is left when nothing else differs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gymbal.model.evidence import Role
+from gymbal.model.finding import Comparison, Finding, Rung, Status
+from gymbal.triage.facts import compare_facts
+from gymbal.triage.pair import Pair
+from gymbal.triage.side import SideView
+
+PER_TASK_ANALYSIS = "per_task_analysis"
+"""The hand-off for a real difference: which tasks moved, and why."""
+
+
+def check(pair: Pair, earlier: Sequence[Finding]) -> Finding:
+    """Judge by the findings of the earlier rungs; the model is never the cause while one of them differs."""
+    facts = _facts(pair)
+    noise = next(finding for finding in earlier if finding.name is Rung.NOISE)
+    causes = [
+        finding.name.value
+        for finding in earlier
+        if finding.status is Status.DIFFERENT and finding.name is not Rung.NOISE
+    ]
+    if noise.status is Status.SAME:
+        return Finding(
+            name=Rung.MODEL,
+            status=Status.SAME,
+            summary="no difference on the shared tasks that would need a change in the model",
+            facts=facts,
+        )
+    if causes or noise.status is Status.UNKNOWN:
+        reason = (
+            f"{', '.join(causes)} differ{'s' if len(causes) == 1 else ''}" if causes else "noise is unknown"
+        )
+        return Finding(
+            name=Rung.MODEL,
+            status=Status.UNKNOWN,
+            summary=f"cannot be judged while {reason}",
+            facts=facts,
+        )
+    return Finding(
+        name=Rung.MODEL,
+        status=Status.DIFFERENT,
+        summary="the difference is larger than noise and no other checked cause differs",
+        facts=facts,
+        next=("look at the tasks that moved, with both answers side by side",),
+    )
+
+
+def _facts(pair: Pair) -> tuple[Comparison, ...]:
+    recorded = compare_facts(pair.left.run.facts, pair.right.run.facts, {Role.MODEL})
+    answering = Comparison(
+        name="response.model",
+        left=_models(pair.left),
+        right=_models(pair.right),
+        source="what the endpoint calls itself, in the rollouts",
+    )
+    return (answering, *recorded.different, *recorded.equal)
+
+
+def _models(side: SideView) -> str | None:
+    return ", ".join(sorted({row.model for row in side.rollouts if row.model})) or None
