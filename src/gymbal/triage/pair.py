@@ -36,7 +36,7 @@ def share_difference_p(
 ) -> float:
     """Sign-flip p-value for `holds` being as frequent on both sides, task by task.
 
-    Rows of one task are not independent, so a task's share is one observation. 1.0 when there is no such task.
+    Rows of one task are not independent, so one task is one observation. 1.0 when there is no such task.
     """
     import numpy as np
 

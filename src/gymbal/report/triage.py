@@ -1,0 +1,184 @@
+"""A triage report as a document."""
+
+from __future__ import annotations
+
+from gymbal.model.evidence import Value
+from gymbal.model.finding import (
+    Comparison,
+    Finding,
+    NoiseEstimate,
+    RolloutCounts,
+    Rung,
+    SideSummary,
+    Status,
+    TriageReport,
+)
+from gymbal.report.document import (
+    Bars,
+    Block,
+    Bullets,
+    Document,
+    Paragraph,
+    Section,
+    Table,
+    Text,
+    Tone,
+    cells,
+    paragraph,
+)
+
+NOT_KNOWN = "not known"
+
+_STATUS_TONES = {Status.SAME: Tone.GOOD, Status.DIFFERENT: Tone.BAD, Status.UNKNOWN: Tone.DOUBT}
+
+_NOT_A_CAUSE = frozenset({Rung.NOISE, Rung.MODEL})
+"""Rungs whose `different` names no fact of the two sides."""
+
+_HANDOFF_TEXTS = {
+    "debugging": "A run that broke is a case for debugging, not for score triage.",
+    "per_task_analysis": "Both runs are comparable as far as was checked: go on with a per-task analysis.",
+}
+
+
+def triage_document(report: TriageReport) -> Document:
+    """Return `report` as verdict, sides, parts, rungs, noise and next steps."""
+    sections = [
+        Section("", (paragraph(report.verdict.headline),)),
+        Section("Sides", (_sides(report.left, report.right),)),
+        Section("Where the gap comes from", (_parts(report),)),
+        Section("Causes, in the order in which they are ruled out", (_rungs(report.rungs),)),
+    ]
+    facts = _different_facts(report)
+    if facts is not None:
+        sections.append(Section("What differs", (facts,)))
+    sections.append(Section("Noise", _noise(report)))
+    steps = _steps(report)
+    if steps:
+        sections.append(Section("What to do next", (Bullets(steps),)))
+    return Document(
+        f"{report.left.label} -> {report.right.label}: {report.verdict.rung.value}", tuple(sections)
+    )
+
+
+def _sides(left: SideSummary, right: SideSummary) -> Table:
+    rows = [
+        cells(left.metric, _score(left.score), _score(right.score)),
+        cells("recomputed from rollouts", _score(left.recomputed), _score(right.recomputed)),
+        cells("tasks", _count(left.tasks), _count(right.tasks)),
+        cells("repeats per task", _repeats(left.repeats), _repeats(right.repeats)),
+        cells("scored rollouts", _scored(left.rollouts), _scored(right.rollouts)),
+    ]
+    for name in ("failed", "missing", "masked", "truncated", "duplicated"):
+        mine, theirs = getattr(left.rollouts, name), getattr(right.rollouts, name)
+        if mine or theirs or mine is None or theirs is None:
+            rows.append(cells(name, _count(mine), _count(theirs)))
+    return Table(("", left.label, right.label), tuple(rows), numeric=frozenset({1, 2}))
+
+
+def _score(value: float | None) -> str:
+    return NOT_KNOWN if value is None else f"{value:.4f}"
+
+
+def _count(value: int | None) -> str:
+    return NOT_KNOWN if value is None else str(value)
+
+
+def _repeats(value: float | None) -> str:
+    return NOT_KNOWN if value is None else f"{value:.3g}"
+
+
+def _scored(counts: RolloutCounts) -> str:
+    expected = "?" if counts.expected is None else counts.expected
+    return f"{counts.scored} of {expected}"
+
+
+def _parts(report: TriageReport) -> Block:
+    if report.gap.reported is None:
+        return paragraph("a side reports no score, so there is no gap to split", Tone.DOUBT)
+    rows = [(part.name.value, part.value, _signed(part.value)) for part in report.gap.parts]
+    return Bars((*rows, ("= reported gap", report.gap.reported, _signed(report.gap.reported))))
+
+
+def _signed(value: float) -> str:
+    """Four decimals with a sign, and a plain zero for what is zero to that precision."""
+    text = f"{value:+.4f}"
+    return "0.0000" if float(text) == 0.0 else text
+
+
+def _rungs(findings: tuple[Finding, ...]) -> Table:
+    rows = (
+        (
+            Text(finding.name.value),
+            Text(finding.status.value, _STATUS_TONES[finding.status]),
+            Text(finding.summary),
+        )
+        for finding in findings
+        if finding.name is not Rung.NOISE
+    )
+    return Table(("", "", ""), tuple(rows))
+
+
+def _different_facts(report: TriageReport) -> Table | None:
+    """The facts of the rungs that differ, as far as the two sides' values are not equal."""
+    rows = [
+        cells(finding.name.value, fact.name, _value(fact.left), _value(fact.right))
+        for finding in report.rungs
+        if finding.status is Status.DIFFERENT and finding.name not in _NOT_A_CAUSE
+        for fact in finding.facts
+        if _is_worth_showing(fact)
+    ]
+    return Table(("", "", report.left.label, report.right.label), tuple(rows)) if rows else None
+
+
+def _is_worth_showing(fact: Comparison) -> bool:
+    return fact.left != fact.right
+
+
+def _value(value: Value) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _noise(report: TriageReport) -> tuple[Block, ...]:
+    noise = report.noise
+    estimates = (("same tasks, re-run", noise.same_tasks), ("new tasks like these", noise.new_tasks))
+    rows = tuple(_estimate_row(name, estimate) for name, estimate in estimates if estimate is not None)
+    if not rows:
+        finding = next(finding for finding in report.rungs if finding.name is Rung.NOISE)
+        return (paragraph(finding.summary, Tone.DOUBT),)
+    blocks: list[Block] = [Table(("", "difference", "interval", "p", "n", "k", "method"), rows)]
+    if noise.minimum_detectable is not None:
+        smallest = (
+            f"Smallest difference that a re-run would show, 4 times in 5: {noise.minimum_detectable:.3f}."
+        )
+        blocks.append(_quiet(smallest))
+    return tuple(blocks)
+
+
+def _estimate_row(name: str, estimate: NoiseEstimate) -> tuple[Text, ...]:
+    return cells(
+        name,
+        f"{estimate.difference:+.4f}",
+        f"{estimate.level:.0%} [{estimate.low:+.4f}, {estimate.high:+.4f}]",
+        f"{estimate.p:.2g}",
+        str(estimate.n),
+        f"{estimate.k:.3g}",
+        estimate.method,
+    )
+
+
+def _quiet(text: str) -> Paragraph:
+    return paragraph(text, Tone.QUIET)
+
+
+def _steps(report: TriageReport) -> tuple[str, ...]:
+    """The steps of the verdict's rung first, then those of unknown rungs, each once."""
+    ordered = [finding for finding in report.rungs if finding.name is report.verdict.rung]
+    ordered += [finding for finding in report.rungs if finding.status is Status.UNKNOWN]
+    steps = [step for finding in ordered for step in finding.next]
+    if report.verdict.handoff is not None:
+        steps.insert(0, _HANDOFF_TEXTS[report.verdict.handoff])
+    return tuple(dict.fromkeys(steps))
