@@ -2,33 +2,44 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from gymbal.errors import InputError
-from gymbal.io.jsonl import open_bytes
+from gymbal.io.jsonl import open_bytes, stream_errors
 
 MAX_FILE_BYTES = 512 * 1024 * 1024
+
+MAX_YAML_BYTES = 4 * 1024 * 1024
+"""A merged Gym config is about 100 KB."""
+
+MAX_YAML_NODES = 200_000
+"""Values of a YAML document once its aliases are written out."""
+
+_ALIAS = re.compile(r"(?<![\w*])\*[^\s\[\]{},*'\"]")
+"""An alias, or something that looks like one; not the `****` of a masked secret."""
 
 
 def read_bounded(path: Path, limit: int = MAX_FILE_BYTES) -> bytes:
     """Return the whole file, decompressed; raise InputError when it is unreadable or above `limit` bytes."""
+    damage = stream_errors(path)
     with open_bytes(path) as stream:
         try:
             data = stream.read(limit + 1)
-        except (OSError, EOFError) as error:
-            raise InputError(f"cannot be read: {error}", path=path) from error
+        except damage as error:
+            raise InputError(f"is damaged or cannot be read: {error}", path=path) from error
     if len(data) > limit:
         raise InputError(f"file is longer than {limit} bytes", path=path)
     return data
 
 
-def read_json(path: Path) -> Any:
-    """Decode one JSON document; raise InputError when it is none."""
+def read_json(path: Path, limit: int = MAX_FILE_BYTES) -> Any:
+    """Decode one JSON document; raise InputError when it is none or above `limit` bytes."""
     try:
-        return msgspec.json.decode(read_bounded(path))
+        return msgspec.json.decode(read_bounded(path, limit))
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
         raise InputError(f"is not JSON: {error}", path=path) from error
 
@@ -37,15 +48,46 @@ def read_yaml(path: Path) -> Any:
     """Decode a YAML document the way Gym reads it, with `${...}` left as written.
 
     Gym reads its configs with OmegaConf, whose YAML differs from PyYAML's in numbers and dates; reading with
-    the same loader keeps equal configs equal. Raises InputError when the file is no YAML mapping.
+    the same loader keeps equal configs equal. Raises InputError when the file is no YAML mapping, is above
+    `MAX_YAML_BYTES`, or grows above `MAX_YAML_NODES` values by aliases.
     """
     from omegaconf import OmegaConf
     from omegaconf.errors import OmegaConfBaseException
     from yaml import YAMLError
 
-    text = read_bounded(path, 16 * 1024 * 1024).decode("utf-8", "replace")
+    text = read_bounded(path, MAX_YAML_BYTES).decode("utf-8", "replace")
     try:
+        if _ALIAS.search(text):
+            _refuse_alias_bomb(text, path)
         loaded = OmegaConf.create(text)
         return OmegaConf.to_container(loaded, resolve=False)
     except (YAMLError, OmegaConfBaseException, ValueError, RecursionError) as error:
         raise InputError(f"is not a YAML mapping: {error}", path=path) from error
+
+
+def _refuse_alias_bomb(text: str, path: Path) -> None:
+    """Raise InputError when writing out the aliases of `text` makes too many values, or never ends.
+
+    OmegaConf copies what an alias names, so that a few lines of nested aliases would fill the memory.
+    """
+    import yaml
+
+    sizes: dict[int, int] = {}
+
+    def size(node: yaml.Node) -> int:
+        known = sizes.get(id(node))
+        if known is not None:
+            return known
+        sizes[id(node)] = MAX_YAML_NODES + 1  # what a node that contains itself comes to
+        total = 1
+        if isinstance(node, yaml.SequenceNode):
+            total += sum(size(child) for child in node.value)
+        elif isinstance(node, yaml.MappingNode):
+            total += sum(size(key) + size(value) for key, value in node.value)
+        sizes[id(node)] = total
+        return total
+
+    root = yaml.compose(text, Loader=yaml.SafeLoader)
+    if root is not None and size(root) > MAX_YAML_NODES:
+        problem = f"holds more than {MAX_YAML_NODES} values once its aliases are written out"
+        raise InputError(problem, path=path)

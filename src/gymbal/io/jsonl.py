@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import gzip
 import io
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, cast
 
 from gymbal.errors import InputError, need
+from gymbal.io.zstd import ZstdFrames
 
 MAX_LINE_BYTES = 512 * 1024 * 1024
 """A longer line is refused: no rollout is half a gigabyte, and a hostile file must not fill the memory."""
@@ -16,6 +18,8 @@ MAX_LINE_BYTES = 512 * 1024 * 1024
 READ_BUFFER_BYTES = 1024 * 1024
 
 COMPRESSED_SUFFIXES = (".gz", ".zst")
+
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 class Line(NamedTuple):
@@ -26,7 +30,7 @@ class Line(NamedTuple):
     offset: int
     """Bytes from the start of the decompressed file."""
     data: bytes
-    """Without the line break."""
+    """Without the line break and the white space around the record."""
     is_terminated: bool
     """False for a last line without a line break, which is how a killed writer leaves it."""
 
@@ -40,45 +44,46 @@ def open_bytes(path: Path) -> BinaryIO:
         if path.suffix == ".gz":
             return cast(BinaryIO, gzip.open(path, "rb"))
         if path.suffix == ".zst":
-            zstandard = need("zstandard", extra="zstd", feature=f"reading {path.name}")
-            reader = zstandard.ZstdDecompressor().stream_reader(
-                path.open("rb"), closefd=True, read_across_frames=True
-            )
-            return cast(BinaryIO, io.BufferedReader(reader, READ_BUFFER_BYTES))
+            return io.BufferedReader(ZstdFrames(path), READ_BUFFER_BYTES)
         return path.open("rb", buffering=READ_BUFFER_BYTES)
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror or error}", path=path) from error
 
 
-def read_lines(path: Path) -> Iterator[Line]:
-    """Yield the non-blank lines of `path` in order.
+def stream_errors(path: Path) -> tuple[type[Exception], ...]:
+    """The exceptions by which a stream of `open_bytes` says that its file is damaged or unreadable."""
+    if path.suffix == ".gz":
+        return (OSError, EOFError, zlib.error)
+    if path.suffix == ".zst":
+        zstandard = need("zstandard", extra="zstd", feature=f"reading {path.name}")
+        return (OSError, EOFError, zstandard.ZstdError)
+    return (OSError,)
 
-    Raises InputError for a line above `MAX_LINE_BYTES` and for a compressed stream that is damaged.
+
+def read_lines(path: Path) -> Iterator[Line]:
+    """Yield the non-blank lines of `path` in order; a byte order mark at the start is skipped.
+
+    Raises InputError for a line above `MAX_LINE_BYTES` and for a stream that is damaged or cut, after the
+    lines before the damage were yielded.
     """
     offset = 0
     number = 0
+    damage = stream_errors(path)
     with open_bytes(path) as stream:
         while True:
-            data = _read_line(stream, path, number + 1, offset)
+            number += 1
+            try:
+                data = stream.readline(MAX_LINE_BYTES + 1)
+            except damage as error:
+                raise InputError(
+                    f"is damaged or cut short: {error}", path=path, line=number, offset=offset
+                ) from error
             if not data:
                 return
-            number += 1
-            stripped = data.strip()
-            if stripped:
-                yield Line(number, offset + data.index(stripped[:1]), stripped, data.endswith(b"\n"))
+            if len(data) > MAX_LINE_BYTES:
+                problem = f"line is longer than {MAX_LINE_BYTES} bytes"
+                raise InputError(problem, path=path, line=number, offset=offset)
+            record = data.removeprefix(BYTE_ORDER_MARK).strip() if number == 1 else data.strip()
+            if record:
+                yield Line(number, offset + data.index(record[:1]), record, data.endswith(b"\n"))
             offset += len(data)
-
-
-def _read_line(stream: BinaryIO, path: Path, number: int, offset: int) -> bytes:
-    try:
-        data = stream.readline(MAX_LINE_BYTES + 1)
-    except (OSError, EOFError, ValueError) as error:
-        raise InputError(f"cannot be decompressed: {error}", path=path, line=number, offset=offset) from error
-    except Exception as error:
-        # zstandard's own exception class cannot be named here without importing the optional package.
-        if type(error).__name__ != "ZstdError":
-            raise
-        raise InputError(f"cannot be decompressed: {error}", path=path, line=number, offset=offset) from error
-    if len(data) > MAX_LINE_BYTES:
-        raise InputError(f"line is longer than {MAX_LINE_BYTES} bytes", path=path, line=number, offset=offset)
-    return data
