@@ -1,7 +1,7 @@
 """Every command that a skill shows is run, in the order of its page, on a copy of the examples.
 
-A command block is a fenced `console` block with one command after each `$ `. Its commands should exit with 0, or
-with the code of the comment before the block, as in `<!-- exit: 1 -->`.
+A command block is a fenced `console` block with one command after each `$ `. Its commands should exit with 0,
+or with the code of the comment before the block, as in `<!-- exit: 1 -->`.
 """
 
 import json

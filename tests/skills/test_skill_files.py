@@ -15,7 +15,9 @@ import yaml
 from gymbal.cli.main import gymbal as root_command
 from gymbal.commands.skills import skills_list
 from gymbal.model.finding import PartName, Rung, Status, TriageReport
+from gymbal.model.item import Item, read_item
 from gymbal.model.pivot import BuildMetrics, SkipReason
+from gymbal.pivot.segment import split
 
 SKILLS = sorted(
     folder for folder in Path(str(resources.files("gymbal") / "skills")).iterdir() if folder.is_dir()
@@ -192,3 +194,41 @@ def test_pivot_skill_explains_every_metric_and_skip_reason() -> None:
     page = SKILLS[0].parent / "pivot-datasets" / "references" / "metrics.md"
     assert set(first_column(page, "`metrics.json`")) == set(BuildMetrics.__struct_fields__)
     assert first_column(page, "Skip reasons") == list(SkipReason)
+
+
+ITEMS = {
+    "R": {"type": "reasoning", "id": "rs_1", "summary": []},
+    "M": {"type": "message", "role": "assistant", "content": "Done."},
+    "C": {"type": "function_call", "call_id": "a", "name": "look", "arguments": "{}"},
+    "O": {"type": "function_call_output", "call_id": "a", "output": "1"},
+}
+
+
+def items_of(letters: str) -> list[Item]:
+    return [read_item(json.dumps(ITEMS[letter]).encode()) for letter in letters]
+
+
+def segmentation_rows() -> list[tuple[str, list[str], str]]:
+    """Items, model calls and boundary of each row of the pivot skill's table."""
+    page = SKILLS[0].parent / "pivot-datasets" / "references" / "segmentation.md"
+    rows = [
+        line.split("|")[1:4]
+        for line in page.read_text(encoding="utf-8").splitlines()
+        if line.startswith("| `")
+    ]
+    return [
+        (SPAN.findall(items)[0].replace(" ", ""), SPAN.findall(calls), boundary.split(",")[0].strip())
+        for items, calls, boundary in rows
+        if set(SPAN.findall(items)[0]) <= {*ITEMS, " "}
+    ]
+
+
+@pytest.mark.parametrize(("letters", "calls", "boundary"), segmentation_rows())
+def test_pivot_skill_cuts_items_as_the_builder_does(letters: str, calls: list[str], boundary: str) -> None:
+    found = split(items_of(letters))
+    assert [letters[call.start : call.stop] for call in found] == calls
+    assert {call.boundary.value for call in found} == {boundary}
+
+
+def test_pivot_skill_shows_six_ways_to_cut() -> None:
+    assert len(segmentation_rows()) == 6
