@@ -1,0 +1,48 @@
+"""Tasks are matched by what they say, never by their row number."""
+
+from __future__ import annotations
+
+from run_factory import make_run
+
+from gymbal.model.finding import Finding, Rung, Status, TriageReport
+from gymbal.triage.explain import explain
+
+FOUR = {"a": [1, 0], "b": [1, 1], "c": [0, 0], "d": [0, 1]}
+
+
+def rung(report: TriageReport, name: Rung) -> Finding:
+    return next(finding for finding in report.rungs if finding.name is name)
+
+
+def test_reordered_tasks_are_the_same_benchmark() -> None:
+    report = explain(make_run(FOUR), make_run(dict(reversed(FOUR.items()))))
+    finding = rung(report, Rung.BENCHMARK)
+    assert finding.status is Status.SAME
+    assert "reordered: 4" in finding.summary
+    assert report.gap.reported == 0.0
+
+
+def test_changed_answer_key_is_found_under_an_unchanged_prompt() -> None:
+    finding = rung(explain(make_run(FOUR), make_run(FOUR, answers={"c": "B"})), Rung.BENCHMARK)
+    assert finding.status is Status.DIFFERENT
+    assert "3 of 4 tasks shared" in finding.summary
+    assert "1 changed (1 in verifier)" in finding.summary
+
+
+def test_replaced_task_is_a_changed_prompt() -> None:
+    other = {("x" if prompt == "b" else prompt): rewards for prompt, rewards in FOUR.items()}
+    finding = rung(explain(make_run(FOUR), make_run(other)), Rung.BENCHMARK)
+    assert "1 changed (1 in prompt)" in finding.summary
+
+
+def test_missing_tasks_are_said_with_their_number() -> None:
+    fewer = {prompt: FOUR[prompt] for prompt in ("a", "b")}
+    finding = rung(explain(make_run(FOUR, label="full"), make_run(fewer)), Rung.BENCHMARK)
+    assert "2 of 4 tasks shared" in finding.summary
+    assert "2 only in full" in finding.summary
+
+
+def test_benchmark_is_unknown_where_the_answers_were_not_kept() -> None:
+    finding = rung(explain(make_run(FOUR), make_run(FOUR, is_planned=False)), Rung.BENCHMARK)
+    assert finding.status is Status.UNKNOWN
+    assert "materialized_inputs" in finding.next[0]

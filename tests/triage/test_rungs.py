@@ -1,0 +1,158 @@
+"""Each rung on a pair of runs that differs in its own cause alone."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+from run_factory import SETTINGS, make_run
+
+from gymbal.errors import UsageError
+from gymbal.model.evidence import Fact, Role, Strength
+from gymbal.model.finding import Finding, Rung, Status, TriageReport
+from gymbal.model.run import Problem, ProblemKind, Rollout, Stop
+from gymbal.triage.explain import explain
+
+TASKS = {
+    f"task {number}": [1.0, 1.0, 0.0, 1.0] if number % 3 else [0.0, 0.0, 1.0, 0.0] for number in range(12)
+}
+
+
+def rung(report: TriageReport, name: Rung) -> Finding:
+    return next(finding for finding in report.rungs if finding.name is name)
+
+
+def commit(value: str | None) -> Fact:
+    strength = Strength.MISSING if value is None else Strength.RECORDED
+    return Fact(name="gym_commit", role=Role.CODE, value=value, strength=strength)
+
+
+def test_findings_stand_in_ladder_order() -> None:
+    report = explain(make_run(TASKS), make_run(TASKS))
+    assert [finding.name for finding in report.rungs] == list(Rung)
+
+
+def test_equal_runs_are_within_noise() -> None:
+    report = explain(make_run(TASKS), make_run(TASKS))
+    assert report.verdict.rung is Rung.NOISE
+    assert report.exit_code == 0
+
+
+def test_torn_line_is_integrity_with_its_place() -> None:
+    torn = Problem(kind=ProblemKind.TORN_LINE, detail="line is cut off", file="r.jsonl", line=5, offset=9000)
+    report = explain(make_run(TASKS), make_run(TASKS, problems=[torn]))
+    assert report.verdict.rung is Rung.INTEGRITY
+    assert "r.jsonl:5 (byte 9000)" in rung(report, Rung.INTEGRITY).summary
+    assert (report.exit_code, report.verdict.handoff) == (3, "debugging")
+
+
+def test_score_that_no_accounting_explains_is_integrity() -> None:
+    report = explain(make_run(TASKS), make_run(TASKS, reported=0.123))
+    assert "reports mean/reward 0.123" in rung(report, Rung.INTEGRITY).summary
+
+
+def test_two_models_in_one_file_are_integrity() -> None:
+    def resumed(row: Rollout) -> Rollout:
+        return msgspec.structs.replace(row, model="demo-2", attempt=1) if row.key.task > 6 else row
+
+    report = explain(make_run(TASKS), make_run(TASKS, change=resumed))
+    assert "2 models: demo, demo-2" in rung(report, Rung.INTEGRITY).summary
+
+
+def test_several_attempts_alone_are_a_warning() -> None:
+    report = explain(
+        make_run(TASKS), make_run(TASKS, change=lambda row: msgspec.structs.replace(row, attempt=1))
+    )
+    finding = rung(report, Rung.INTEGRITY)
+    assert finding.status is Status.SAME
+    assert [fact.name for fact in finding.facts] == ["retried"]
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "status"),
+    [
+        ("abc", "abc", Status.SAME),
+        ("abc", "def", Status.DIFFERENT),
+        ("abc", None, Status.UNKNOWN),
+        (None, None, Status.UNKNOWN),
+    ],
+)
+def test_code_is_same_only_when_both_commits_are_known(
+    left: str | None, right: str | None, status: Status
+) -> None:
+    report = explain(make_run(TASKS, facts=[commit(left)]), make_run(TASKS, facts=[commit(right)]))
+    assert rung(report, Rung.CODE).status is status
+
+
+def test_sampling_difference_is_method_and_named() -> None:
+    hotter = msgspec.structs.replace(SETTINGS, temperature=1.0)
+    report = explain(
+        make_run(TASKS), make_run(TASKS, change=lambda row: msgspec.structs.replace(row, settings=hotter))
+    )
+    assert report.verdict.rung is Rung.METHOD
+    assert "temperature 0.6 against 1.0" in rung(report, Rung.METHOD).summary
+
+
+def test_reasoning_left_in_the_answers_is_method() -> None:
+    report = explain(
+        make_run(TASKS),
+        make_run(TASKS, change=lambda row: msgspec.structs.replace(row, has_reasoning_in_text=True)),
+    )
+    assert "reasoning left in the answer text: 0 of 48 against 48 of 48" in rung(report, Rung.METHOD).summary
+
+
+def test_same_rollouts_under_another_policy_are_accounting() -> None:
+    lost = {prompt: ([None] * 4 if prompt == "task 1" else rewards) for prompt, rewards in TASKS.items()}
+    left = make_run(lost, failed="agent_run_error")
+    measured = [reward for rewards in lost.values() for reward in rewards if reward is not None]
+    right = make_run(lost, failed="agent_run_error", reported=sum(measured) / 48)
+    report = explain(left, right)
+    assert report.verdict.rung is Rung.ACCOUNTING
+    assert "agent_run_error counted as zero" in rung(report, Rung.ACCOUNTING).summary
+    assert rung(report, Rung.INTEGRITY).status is Status.SAME
+
+
+def test_truncation_that_could_close_the_gap_is_accounting() -> None:
+    def cut(row: Rollout) -> Rollout:
+        return msgspec.structs.replace(row, reward=0.0, stop=Stop.TRUNCATED) if row.key.repeat == 1 else row
+
+    report = explain(make_run(TASKS), make_run(TASKS, change=cut))
+    assert report.verdict.rung is Rung.ACCOUNTING
+    assert "12 of 48" in rung(report, Rung.ACCOUNTING).summary
+
+
+def test_few_failures_that_cannot_close_a_large_gap_are_not_the_cause() -> None:
+    # 1 of 48 lost on the left can move it by at most 1/48; the gap is 7/12.
+    good = {prompt: [1.0] * 4 for prompt in TASKS}
+    bad = {
+        prompt: [1.0, 0.0, 0.0, 0.0] if number % 3 else [0.0, 1.0, 1.0, 0.0]
+        for number, prompt in enumerate(TASKS)
+    }
+    lost = {
+        prompt: ([None, *rewards[1:]] if prompt == "task 4" else rewards) for prompt, rewards in bad.items()
+    }
+    report = explain(make_run(lost, failed="agent_run_error"), make_run(good))
+    finding = rung(report, Rung.ACCOUNTING)
+    assert finding.status is Status.SAME
+    assert "cannot close the gap" in finding.summary
+    assert report.verdict.rung is Rung.MODEL
+
+
+def test_large_difference_with_nothing_else_different_is_the_model() -> None:
+    report = explain(make_run(TASKS), make_run({prompt: [1.0] * 4 for prompt in TASKS}))
+    assert report.verdict.rung is Rung.MODEL
+    assert report.verdict.unchecked == (Rung.CODE, Rung.METHOD)
+    assert (report.exit_code, report.verdict.handoff) == (1, "per_task_analysis")
+
+
+def test_strict_turns_unchecked_causes_into_exit_four() -> None:
+    assert explain(make_run(TASKS), make_run(TASKS), strict=True).exit_code == 4
+
+
+def test_agent_must_be_named_where_several_match() -> None:
+    run = make_run(TASKS)
+    other = msgspec.structs.replace(
+        run, rollouts=(*run.rollouts, *(msgspec.structs.replace(row, agent="second") for row in run.rollouts))
+    )
+    with pytest.raises(UsageError, match="--agent"):
+        explain(other, other)
+    assert explain(other, other, agent="quiz_agent").left.rollouts.scored == 48
