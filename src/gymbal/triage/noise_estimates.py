@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gymbal.model.finding import Noise
+from gymbal.stats import paired, power
+from gymbal.stats.estimate import NotEstimable
+from gymbal.stats.scores import task_scores
 from gymbal.triage.metric import MetricKind, task_value
 from gymbal.triage.side import SideView
 
@@ -19,10 +22,6 @@ def estimate_noise(
         return Noise(
             same_tasks=None, new_tasks=None, minimum_detectable=None, repeats_needed=None
         ), NOTHING_COMMON
-    from gymbal.stats import paired, power
-    from gymbal.stats.estimate import NotEstimable
-    from gymbal.stats.scores import task_scores
-
     mine = task_scores([_observations(left, key) for key in common])
     theirs = task_scores([_observations(right, key) for key in common])
     same = paired.same_tasks(mine, theirs, level=level)

@@ -6,9 +6,11 @@ from collections.abc import Callable
 from statistics import fmean
 
 import msgspec
+import numpy as np
 
 from gymbal.model.finding import Gap, Noise
 from gymbal.model.run import Rollout
+from gymbal.stats.paired import sign_flip_p
 from gymbal.triage.align import Alignment
 from gymbal.triage.side import SideView
 
@@ -38,10 +40,6 @@ def share_difference_p(
 
     Rows of one task are not independent, so one task is one observation. 1.0 when there is no such task.
     """
-    import numpy as np
-
-    from gymbal.stats.paired import sign_flip_p
-
     differences = []
     for key in pair.common:
         left = [holds(row) for row in pair.left.tasks[key].rollouts if among(row)]

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import msgspec
-
 from gymbal.model.finding import Comparison, Finding, RolloutCounts, Rung, Status
 from gymbal.model.run import Rollout
+from gymbal.stats.estimate import Interval
+from gymbal.stats.missing import manski_bounds, manski_difference
 from gymbal.triage.pair import Pair, share_difference_p
 from gymbal.triage.side import SideView
 
 COUNTED = ("expected", "scored", "failed", "missing", "masked", "truncated", "duplicated")
-
-
-class Range(msgspec.Struct, frozen=True):
-    """Lowest and highest value that a quantity can take."""
-
-    low: float
-    high: float
 
 
 def check(pair: Pair) -> Finding:
@@ -45,7 +38,7 @@ def check(pair: Pair) -> Finding:
     return Finding(name=Rung.ACCOUNTING, status=Status.SAME, summary=_same_summary(pair), facts=facts)
 
 
-def difference_range(pair: Pair) -> Range | None:
+def difference_range(pair: Pair) -> Interval | None:
     """Right minus left if every unmeasured rollout of the shared tasks had scored its worst or its best.
 
     Manski's bounds over the planned rollouts of the shared tasks; None when a side has no such plan or row.
@@ -55,7 +48,7 @@ def difference_range(pair: Pair) -> Range | None:
     right = _score_range(pair, pair.right, low, high)
     if left is None or right is None:
         return None
-    return Range(right.low - left.high, right.high - left.low)
+    return manski_difference(left, right)
 
 
 def _policy_reasons(pair: Pair) -> list[str]:
@@ -81,7 +74,7 @@ def _unmeasured_reasons(pair: Pair) -> list[str]:
     """Say that unmeasured rollouts can close the gap, where the sides lost different ones and they can."""
     uneven = any(_unmeasured(pair.left, key) != _unmeasured(pair.right, key) for key in pair.alignment.shared)
     bounds = difference_range(pair)
-    if not uneven or bounds is None or not bounds.low <= 0.0 <= bounds.high:
+    if not uneven or bounds is None or 0.0 not in bounds:
         return []
     losses = [
         f"{_loss_text(side)} in {side.run.label}" for side in (pair.left, pair.right) if _loss_text(side)
@@ -122,14 +115,13 @@ def _unmeasured(side: SideView, key: str) -> int:
     return max(task.planned - len(task.rewards), 0)
 
 
-def _score_range(pair: Pair, side: SideView, low: float, high: float) -> Range | None:
+def _score_range(pair: Pair, side: SideView, low: float, high: float) -> Interval | None:
     rewards = [reward for key in pair.alignment.shared for reward in side.tasks[key].rewards]
     lost = sum(_unmeasured(side, key) for key in pair.alignment.shared)
     total = len(rewards) + lost
     if not total or side.counts.expected is None:
         return None
-    measured = sum(rewards)
-    return Range((measured + lost * low) / total, (measured + lost * high) / total)
+    return manski_bounds(sum(rewards), lost, total, worst=low, best=high)
 
 
 def _reward_limits(pair: Pair) -> tuple[float, float]:
