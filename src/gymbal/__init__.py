@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from gymbal.commands.pivot_build import pivot_build
     from gymbal.commands.pivot_validate import pivot_validate
     from gymbal.commands.skills import skills_install, skills_list
-    from gymbal.commands.triage import triage
+    from gymbal.commands.triage import triage_runs
     from gymbal.errors import GymbalError
     from gymbal.verify import score
 
@@ -23,7 +23,7 @@ __all__ = [
     "score",
     "skills_install",
     "skills_list",
-    "triage",
+    "triage_runs",
 ]
 
 _HOME = {
@@ -33,7 +33,7 @@ _HOME = {
     "score": "gymbal.verify",
     "skills_install": "gymbal.commands.skills",
     "skills_list": "gymbal.commands.skills",
-    "triage": "gymbal.commands.triage",
+    "triage_runs": "gymbal.commands.triage",
 }
 
 

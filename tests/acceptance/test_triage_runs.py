@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gymbal import triage
+from gymbal import triage_runs
 from gymbal.errors import GymbalError
 from gymbal.model.evidence import Value
 from gymbal.model.finding import Finding, PartName, Rung, Status, TriageReport
@@ -45,7 +45,7 @@ RUNS = (
 
 
 def explain(data: Path, left: str, right: str) -> TriageReport:
-    return triage(data / "runs" / left, data / "runs" / right)
+    return triage_runs(data / "runs" / left, data / "runs" / right)
 
 
 def rung(report: TriageReport, name: Rung) -> Finding:

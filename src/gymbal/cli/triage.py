@@ -42,9 +42,9 @@ def triage(
       3  not comparable: a run is broken
       4  cannot tell, evidence is missing (only with --strict)
     """
-    from gymbal.commands.triage import triage as run_triage
+    from gymbal.commands.triage import triage_runs
     from gymbal.report.triage import triage_document
 
-    report = run_triage(left, right, metric=metric, agent=agent, level=level, seed=seed, strict=strict)
+    report = triage_runs(left, right, metric=metric, agent=agent, level=level, seed=seed, strict=strict)
     emit(triage_document(report), report, format)
     ctx.exit(report.exit_code)

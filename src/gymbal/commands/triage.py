@@ -10,7 +10,7 @@ from gymbal.triage.explain import explain
 from gymbal.triage.metric import DEFAULT_METRIC
 
 
-def triage(
+def triage_runs(
     left: str | Path,
     right: str | Path,
     *,

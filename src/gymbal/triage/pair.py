@@ -6,11 +6,10 @@ from collections.abc import Callable
 from statistics import fmean
 
 import msgspec
-import numpy as np
 
 from gymbal.model.finding import Gap, Noise
 from gymbal.model.run import Rollout
-from gymbal.stats.paired import sign_flip_p
+from gymbal.stats.shares import share_difference_p
 from gymbal.triage.align import Alignment
 from gymbal.triage.side import SideView
 
@@ -30,22 +29,18 @@ class Pair(msgspec.Struct, frozen=True, kw_only=True):
     seed: int
 
 
-def share_difference_p(
+def row_share_p(
     pair: Pair,
     holds: Callable[[Rollout], bool],
     *,
     among: Callable[[Rollout], bool] = lambda row: row.is_measured,
 ) -> float:
-    """Sign-flip p-value for `holds` being as frequent on both sides, task by task.
-
-    Rows of one task are not independent, so one task is one observation. 1.0 when there is no such task.
-    """
-    differences = []
+    """P-value for `holds` being as frequent on both sides, of the rows that are `among` the counted ones."""
+    left_T, right_T = [], []
     for key in pair.common:
         left = [holds(row) for row in pair.left.tasks[key].rollouts if among(row)]
         right = [holds(row) for row in pair.right.tasks[key].rollouts if among(row)]
         if left and right:
-            differences.append(fmean(right) - fmean(left))
-    if not differences:
-        return 1.0
-    return sign_flip_p(np.array(differences), rng=np.random.default_rng(pair.seed))
+            left_T.append(fmean(left))
+            right_T.append(fmean(right))
+    return share_difference_p(left_T, right_T, seed=pair.seed)

@@ -6,7 +6,7 @@ from gymbal.model.finding import Comparison, Finding, RolloutCounts, Rung, Statu
 from gymbal.model.run import Rollout
 from gymbal.stats.estimate import Interval
 from gymbal.stats.missing import manski_bounds, manski_difference
-from gymbal.triage.pair import Pair, share_difference_p
+from gymbal.triage.pair import Pair, row_share_p
 from gymbal.triage.side import SideView
 
 COUNTED = ("expected", "scored", "failed", "missing", "masked", "truncated", "duplicated")
@@ -88,7 +88,7 @@ def _truncated_reasons(pair: Pair) -> list[str]:
     left, right = pair.left.counts, pair.right.counts
     if left.truncated == right.truncated:
         return []
-    if share_difference_p(pair, _is_truncated) >= 1.0 - pair.level or not _truncation_could_close(pair):
+    if row_share_p(pair, _is_truncated) >= 1.0 - pair.level or not _truncation_could_close(pair):
         return []
     shares = [
         f"{side.counts.truncated} of {side.counts.scored} in {side.run.label}"

@@ -9,7 +9,7 @@ from gymbal.model.evidence import Role, Value
 from gymbal.model.finding import Comparison, Finding, Rung, Status
 from gymbal.model.run import Rollout, Settings
 from gymbal.triage.facts import compare_facts
-from gymbal.triage.pair import Pair, share_difference_p
+from gymbal.triage.pair import Pair, row_share_p
 from gymbal.triage.side import SideView
 
 ROLES = frozenset(
@@ -128,7 +128,7 @@ def _output_signs(pair: Pair) -> list[str]:
     )
     for name, holds in checks:
         left, right = (_count(side, holds) for side in (pair.left, pair.right))
-        if left != right and share_difference_p(pair, holds, among=_is_complete) < 1.0 - pair.level:
+        if left != right and row_share_p(pair, holds, among=_is_complete) < 1.0 - pair.level:
             signs.append(
                 f"{name}: {left} of {len(pair.left.rollouts)} against {right} of {len(pair.right.rollouts)}"
             )

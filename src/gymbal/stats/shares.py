@@ -1,0 +1,23 @@
+"""Whether something happens equally often on both sides, task by task."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from gymbal.stats.paired import sign_flip_p
+
+
+def share_difference_p(left_T: Sequence[float], right_T: Sequence[float], *, seed: int) -> float:
+    """Two-sided sign-flip p-value for equal shares; entry t of both is task t's share of its rows, 0 to 1.
+
+    A task is one observation, since its rows are not independent. 1.0 without a task. Raises ValueError for
+    different numbers of tasks.
+    """
+    if len(left_T) != len(right_T):
+        raise ValueError(f"{len(left_T)} tasks cannot be paired with {len(right_T)}")
+    if not left_T:
+        return 1.0
+    difference_T = np.asarray(right_T, dtype=float) - np.asarray(left_T, dtype=float)
+    return sign_flip_p(difference_T, rng=np.random.default_rng(seed))
