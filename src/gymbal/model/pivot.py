@@ -6,7 +6,10 @@ from enum import StrEnum
 
 import msgspec
 
-from gymbal.model.trajectory import Item, Source
+from gymbal.model.item import CALLS, Item, ItemKind
+from gymbal.model.trajectory import Source
+
+SCHEMA_VERSION = 1
 
 
 class ActionKind(StrEnum):
@@ -28,39 +31,66 @@ class Boundary(StrEnum):
 
 
 class SkipReason(StrEnum):
-    """Why a model call made no row."""
+    """Why a model call made no row. Where several apply, the first in this order is given."""
 
+    EMPTY_PREFIX = "empty_prefix"
+    """The source keeps no request input, or not all of it: the state before the first call is unknown."""
+    MISSING_TOOL_SCHEMA = "missing_tool_schema"
+    """The trajectory calls tools, but the source lists none: no state of it can be rebuilt."""
+    UNSUPPORTED_TOOL = "unsupported_tool"
+    """Gym's request model refuses a tool schema."""
+    TRUNCATED = "truncated"
+    """The response was cut at a limit: what it would have done is not known."""
+    UNSUPPORTED_ITEM = "unsupported_item"
+    """The model call, or the prefix, holds an item that a row cannot hold."""
     NO_ACTION = "no_action"
+    """The model call has no tool call and no text."""
     MALFORMED_ARGUMENTS = "malformed_arguments"
     ARGUMENTS_NOT_OBJECT = "arguments_not_object"
-    MISSING_TOOL_SCHEMA = "missing_tool_schema"
-    """The source lists no tools at all."""
     TOOL_NOT_IN_LIST = "tool_not_in_list"
-    UNSUPPORTED_ITEM = "unsupported_item"
-    EMPTY_PREFIX = "empty_prefix"
-    """The source keeps no request input, so that the state before the first call is unknown."""
     UNMATCHED_RESULT = "unmatched_result"
     """The prefix holds a tool result that answers no call."""
+    REASONING_WITHOUT_ID = "reasoning_without_id"
+    """The prefix holds a reasoning item without id, which cannot be replayed."""
     OPEN_CALL = "open_call"
     """The prefix holds a call without a result."""
-    REASONING_WITHOUT_ID = "reasoning_without_id"
     LABEL_REJECTED = "label_rejected"
     """The label does not score 1.0 against itself under the dataset's own config."""
     DUPLICATE = "duplicate"
+    """An earlier row has the same request and the same label."""
 
 
 class ModelCall(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything one response emitted: `items[start:stop]` of its trajectory."""
+    """Everything one response emitted: the model-written items of `items[start:stop]` of its trajectory."""
 
     index: int
     """Position among the model calls of its trajectory, from 0."""
     start: int
     stop: int
     boundary: Boundary
-    reasoning: tuple[Item, ...]
-    calls: tuple[Item, ...]
-    text: str | None
-    """First output text, or None when the response wrote none."""
+    items: tuple[Item, ...]
+    """In the order of emission, without the tool results that may stand between: see `pivot.segment`."""
+
+    @property
+    def reasoning(self) -> tuple[Item, ...]:
+        return tuple(item for item in self.items if item.kind is ItemKind.REASONING)
+
+    @property
+    def calls(self) -> tuple[Item, ...]:
+        """Function calls and other calls alike."""
+        return tuple(item for item in self.items if item.kind in CALLS)
+
+    @property
+    def text(self) -> str | None:
+        """First output text, or None when the response wrote none."""
+        return next((item.text for item in self.items if item.text is not None), None)
+
+
+class Refusal(msgspec.Struct, frozen=True):
+    """Why a model call can be no row."""
+
+    reason: SkipReason
+    detail: str
 
 
 class Skipped(msgspec.Struct, frozen=True, kw_only=True):
@@ -68,8 +98,32 @@ class Skipped(msgspec.Struct, frozen=True, kw_only=True):
 
     source: Source
     call: int
+    """`ModelCall.index`."""
     reason: SkipReason
     detail: str
+
+
+class PivotInfo(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """`pivot_info` of a row: where it came from. What the source does not say is left out."""
+
+    source: str
+    """Name of the file."""
+    line: int
+    """From 1."""
+    task: str | None = None
+    rollout: str | None = None
+    reward: float | None = None
+    uuid: str
+    """Made from the request and the label, so that the same row has the same one in every dataset."""
+    call: int
+    """`ModelCall.index`."""
+    depth: int
+    """Model calls before the pivot, those that the seed holds included."""
+    trajectory_length: int
+    """Model calls of the trajectory."""
+    own_reasoning_items: int
+    """Reasoning items of the pivot itself, which the row does not hold."""
+    boundary: Boundary
 
 
 class ReasoningCounts(msgspec.Struct, frozen=True, kw_only=True):
@@ -85,6 +139,7 @@ class CallCountCheck(msgspec.Struct, frozen=True, kw_only=True):
     """Trajectories whose number of model calls agrees with the source's own count."""
 
     agree: int
+    """The count is that of the model calls after the seed, or of these and the ones in the seed."""
     disagree: int
     skipped: int
     """The source records no count."""
@@ -93,32 +148,43 @@ class CallCountCheck(msgspec.Struct, frozen=True, kw_only=True):
 class BuildMetrics(msgspec.Struct, frozen=True, kw_only=True):
     """`metrics.json`: candidates = kept + the sum of skipped."""
 
+    schema_version: int = SCHEMA_VERSION
+    dataset: str
     trajectories: int
     candidates: int
     kept: int
     skipped: dict[str, int]
     split: dict[str, int]
+    """Kept rows by the kind of their label."""
     batch_sizes: dict[str, int]
+    """Kept batches by their number of calls."""
     tools: dict[str, int]
+    """Expected calls by tool."""
     depth: dict[str, int]
     """Kept pivots by the number of model calls before them."""
     narrate_and_call: int
+    """Candidates that write text and call tools in one response."""
     boundaries: dict[str, int]
+    """Candidates by how their limits are known."""
     call_count_check: CallCountCheck
     reasoning: ReasoningCounts
     source_rewards: dict[str, int]
+    """Trajectories by reward: `missing`, `below 0`, `0`, `between`, `1`, `above 1`."""
+    dropped_fields: dict[str, int]
+    """Fields left out of prefix items, once per item of the source; see `pivot.replay`."""
     provenance: dict[str, int]
     """Kept rows that name each provenance field."""
     shares: dict[str, float]
-    """Shares of `candidates` (kept, each skip reason) and of `kept` (each action kind)."""
+    """Of `candidates`: kept, skip reasons, boundaries, narrate_and_call. Of `kept`: label kinds."""
 
 
 class Violation(msgspec.Struct, frozen=True, kw_only=True):
-    """A rule that one row breaks."""
+    """A rule that one row breaks, or that the config does (then `line` and `offset` are 0)."""
 
     rule: str
     line: int
     offset: int
+    """Bytes from the start of the (decompressed) file to the start of the line."""
     key: str
     found: str
 
@@ -126,12 +192,16 @@ class Violation(msgspec.Struct, frozen=True, kw_only=True):
 class ValidationReport(msgspec.Struct, frozen=True, kw_only=True):
     """Result of `gymbal pivot validate`."""
 
+    schema_version: int = SCHEMA_VERSION
     path: str
+    config: str | None
+    """The config that the rows were checked against. None: the rules that need one were skipped."""
     rows: int
     split: dict[str, int]
+    """Rows by the kind of their label; `unreadable` where it is none."""
     violations: tuple[Violation, ...]
     """The first `max_problems`; `violation_count` counts them all."""
     violation_count: int
     warnings: tuple[str, ...]
     rules: dict[str, int]
-    """Rows that each rule was checked on."""
+    """Rows that each rule was checked on. 0: the rule was skipped, which is not the same as passed."""

@@ -6,39 +6,9 @@ again.
 
 from __future__ import annotations
 
-from enum import StrEnum
-
 import msgspec
 
-
-class ItemKind(StrEnum):
-    """Responses API item types, with messages told apart by who speaks."""
-
-    SYSTEM = "system"
-    """A system or developer message."""
-    USER = "user"
-    ASSISTANT = "assistant"
-    REASONING = "reasoning"
-    CALL = "function_call"
-    RESULT = "function_call_output"
-    OTHER = "other"
-    """Any type that a pivot row cannot hold, hosted tool calls among them."""
-
-
-class Item(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    kind: ItemKind
-    raw: bytes
-    """The item as JSON, byte for byte as the source has it."""
-    type_name: str
-    """The source's own `type`, for messages about items of kind OTHER."""
-    text: str | None = None
-    """ASSISTANT only: its first output text, which is what Gym's verifier reads."""
-    call_id: str | None = None
-    name: str | None = None
-    arguments: str | None = None
-    """CALL only: the arguments string as recorded."""
-    has_id: bool = False
-    """REASONING only: a reasoning item replayed as input needs an id."""
+from gymbal.model.item import Item
 
 
 class Source(msgspec.Struct, frozen=True, kw_only=True):
@@ -59,8 +29,13 @@ class Trajectory(msgspec.Struct, frozen=True, kw_only=True):
     """Everything after the seed, in the order of the recording."""
     tools: bytes
     """JSON list of tool schemas, byte for byte; `[]` when the source has none."""
-    tool_names: frozenset[str]
+    instructions: bytes | None = None
+    """The request's `instructions`, a JSON string byte for byte: a system prompt outside the seed."""
+    hidden_state: str | None = None
+    """A request field that refers to input held elsewhere: the seed is not all that the policy saw."""
     allows_parallel_calls: bool | None
+    is_truncated: bool = False
+    """The source says that the last response was cut at a limit."""
     reward: float | None
     task: str | None
     """Stable name of the task, for splits and cards."""

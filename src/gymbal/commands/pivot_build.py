@@ -1,0 +1,58 @@
+"""`gymbal pivot build`: rollouts in, a pivot dataset folder out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from gymbal.errors import UsageError
+from gymbal.model.pivot import BuildMetrics
+from gymbal.model.trajectory import Trajectory
+from gymbal.pivot.build import build
+from gymbal.readers.gym_rollouts import read_gym_rollouts
+
+DEFAULT_THRESHOLD = 0.1
+"""Least share of common words at which two texts match; what Gym's stock config of the server sets."""
+
+
+def pivot_build(
+    sources: str | Path | Sequence[str | Path],
+    output: str | Path,
+    *,
+    name: str | None = None,
+    threshold: float = DEFAULT_THRESHOLD,
+    overwrite: bool = False,
+) -> BuildMetrics:
+    """Make one training row of each model call in Gym rollouts files, and write the dataset folder `output`.
+
+    `sources` are read in the order given and merged. `name` names the blocks of the Gym config, by default
+    after the folder. `threshold` is the config's `word_count_similarity_threshold`. A folder that an
+    earlier build wrote is replaced; one that holds other files only with `overwrite`, which leaves those
+    files alone.
+
+    Raises InputError for a source that is no rollouts file and for a folder that cannot be written,
+    UsageError for arguments that no dataset can have. The folder is then as it was before.
+    """
+    paths = [Path(source) for source in ([sources] if isinstance(sources, str | Path) else sources)]
+    if not paths:
+        raise UsageError("there is no source to build from")
+    folder = Path(output)
+    return build(
+        _trajectories(paths),
+        folder,
+        name=_name_after(folder) if name is None else name,
+        threshold=threshold,
+        overwrite=overwrite,
+    )
+
+
+def _trajectories(paths: Sequence[Path]) -> Iterator[Trajectory]:
+    for path in paths:
+        yield from read_gym_rollouts(path)
+
+
+def _name_after(folder: Path) -> str:
+    """A dataset name like the folder's, in the letters that a Gym config takes."""
+    name = re.sub(r"[^A-Za-z0-9_]+", "_", folder.resolve().name).strip("_")
+    return name if name[:1].isalpha() else f"pivots_{name}".rstrip("_")

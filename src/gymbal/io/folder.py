@@ -1,0 +1,84 @@
+"""Folders that appear whole or not at all: filled beside their name, then renamed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from gymbal.errors import InputError, UsageError
+from gymbal.io.write import make_folder
+
+
+@contextmanager
+def atomic_folder(path: Path, *, names: Collection[str], overwrite: bool = False) -> Iterator[Path]:
+    """Yield an empty folder whose files become those of `path` when the block ends without an error.
+
+    `names` are the files that the block writes. A `path` that holds exactly these is one that was made here
+    before and is replaced. One that holds anything else raises UsageError, unless `overwrite`: then the
+    files in `names` are replaced one by one and the others stay. Raises InputError when the folder cannot
+    be written or the disk is full; `path` is then as it was before, except for a failure between two such
+    replacements.
+    """
+    path = path.resolve()
+    others = _check_target(path, names, overwrite=overwrite)
+    make_folder(path.parent)
+    beside = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    try:
+        shutil.rmtree(beside, ignore_errors=True)
+        beside.mkdir()
+        yield beside
+        for file in beside.iterdir():
+            _sync(file)
+        if others:
+            for name in sorted(names):
+                (beside / name).replace(path / name)
+        else:
+            _take_place(beside, path)
+        _sync(path.parent)
+    except OSError as error:
+        raise InputError(f"cannot be written: {error.strerror or error}", path=path) from error
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+
+
+def _check_target(path: Path, names: Collection[str], *, overwrite: bool) -> list[str]:
+    """Names in `path` that are not ours; raise when they may not be there."""
+    try:
+        present = sorted(entry.name for entry in path.iterdir())
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise InputError(f"cannot be a folder: {error.strerror or error}", path=path) from error
+    if not present or set(present) == set(names):
+        return []
+    if not overwrite:
+        raise UsageError(
+            f"{path} holds other files, such as {next((n for n in present if n not in names), present[0])}",
+            remedy="Choose a new or empty folder, or overwrite: files of the same names are then replaced.",
+        )
+    return present
+
+
+def _take_place(beside: Path, path: Path) -> None:
+    """Rename `beside` to `path`. The old folder steps aside first: a rename replaces only an empty one."""
+    old = path.with_name(f".{path.name}.{os.getpid()}.old")
+    if path.exists():
+        path.rename(old)
+    try:
+        beside.rename(path)
+    except OSError:
+        if old.exists():
+            old.rename(path)
+        raise
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

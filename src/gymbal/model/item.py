@@ -1,0 +1,115 @@
+"""One item of a conversation in the terms of the OpenAI Responses API, read from JSON and never encoded."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import msgspec
+
+
+class ItemKind(StrEnum):
+    """Responses API item types, with messages told apart by who speaks."""
+
+    SYSTEM = "system"
+    """A system or developer message."""
+    USER = "user"
+    ASSISTANT = "assistant"
+    REASONING = "reasoning"
+    CALL = "function_call"
+    RESULT = "function_call_output"
+    OTHER_CALL = "other_call"
+    """An action that no expected action can express: hosted and custom tool calls, types named `..._call`."""
+    OTHER = "other"
+    """Anything else that a pivot row cannot hold."""
+
+
+MODEL_WRITTEN = frozenset({ItemKind.ASSISTANT, ItemKind.REASONING, ItemKind.CALL, ItemKind.OTHER_CALL})
+"""What a response emits; everything else comes from outside the policy."""
+
+CALLS = frozenset({ItemKind.CALL, ItemKind.OTHER_CALL})
+
+_KIND_OF_ROLE = {
+    "system": ItemKind.SYSTEM,
+    "developer": ItemKind.SYSTEM,
+    "user": ItemKind.USER,
+    "assistant": ItemKind.ASSISTANT,
+}
+_KIND_OF_TYPE = {kind.value: kind for kind in (ItemKind.REASONING, ItemKind.CALL, ItemKind.RESULT)}
+
+
+class Item(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    kind: ItemKind
+    raw: bytes
+    """The item as JSON, byte for byte as the source has it."""
+    type_name: str
+    """The source's own `type`, for messages about items that a row cannot hold; empty when it has none."""
+    text: str | None = None
+    """ASSISTANT only: its first output text, which is what Gym's verifier reads."""
+    call_id: str | None = None
+    """CALL and RESULT only."""
+    name: str | None = None
+    arguments: str | None = None
+    """CALL only: the arguments string as recorded, or None where the source has no string."""
+
+
+class _Wire(msgspec.Struct, gc=False):
+    type: str | None = None
+    role: str | None = None
+    content: msgspec.Raw = msgspec.Raw(b"null")
+    call_id: str | None = None
+    name: str | None = None
+    arguments: msgspec.Raw = msgspec.Raw(b"null")
+
+
+class _Part(msgspec.Struct, gc=False):
+    type: str | None = None
+    text: str | None = None
+
+
+_decode_wire = msgspec.json.Decoder(_Wire).decode
+_decode_content = msgspec.json.Decoder(str | list[_Part] | None).decode
+_decode_string = msgspec.json.Decoder(str).decode
+
+
+def read_item(raw: bytes) -> Item:
+    """Read one item.
+
+    A message without `type` is one when it has a role: the Responses API calls that an easy input message.
+    Raises msgspec.DecodeError when `raw` is no JSON object, or a field that is read has an impossible type.
+    """
+    wire = _decode_wire(raw)
+    kind = _kind(wire)
+    type_name = wire.type or ""
+    if kind is ItemKind.ASSISTANT:
+        return Item(kind=kind, raw=raw, type_name=type_name, text=_first_text(wire.content))
+    if kind is ItemKind.CALL:
+        encoded = bytes(wire.arguments)
+        arguments = _decode_string(encoded) if encoded.startswith(b'"') else None
+        return Item(
+            kind=kind,
+            raw=raw,
+            type_name=type_name,
+            call_id=wire.call_id,
+            name=wire.name,
+            arguments=arguments,
+        )
+    if kind is ItemKind.RESULT:
+        return Item(kind=kind, raw=raw, type_name=type_name, call_id=wire.call_id)
+    return Item(kind=kind, raw=raw, type_name=type_name)
+
+
+def _kind(wire: _Wire) -> ItemKind:
+    if wire.type is None or wire.type == "message":
+        return _KIND_OF_ROLE.get(wire.role or "", ItemKind.OTHER)
+    known = _KIND_OF_TYPE.get(wire.type)
+    if known is not None:
+        return known
+    return ItemKind.OTHER_CALL if wire.type.endswith("_call") else ItemKind.OTHER
+
+
+def _first_text(content: msgspec.Raw) -> str | None:
+    """Gym reads the first `output_text`; an easy message holds its text bare."""
+    parts = _decode_content(content)
+    if parts is None or isinstance(parts, str):
+        return parts
+    return next((part.text for part in parts if part.type == "output_text" and part.text is not None), None)

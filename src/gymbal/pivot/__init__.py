@@ -1,0 +1,1 @@
+"""Agent trajectories in, single-step training rows out."""

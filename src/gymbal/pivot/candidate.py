@@ -1,0 +1,89 @@
+"""Judges every model call of one trajectory: a row, or the reason why it is none."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import NamedTuple
+
+import msgspec
+
+from gymbal.model.item import CALLS
+from gymbal.model.pivot import ModelCall, Refusal, SkipReason
+from gymbal.model.trajectory import Trajectory
+from gymbal.pivot.label import Label, label_of
+from gymbal.pivot.prefix import Prefix, prefixes_of
+from gymbal.pivot.request import Tools, read_tools
+from gymbal.pivot.row import Place, Row, row_of
+from gymbal.pivot.segment import split
+from gymbal.verify import Comparator, UnscorableError
+
+
+class Candidate(NamedTuple):
+    call: ModelCall
+    outcome: Row | Refusal
+
+
+class Judged(NamedTuple):
+    """What one trajectory yields."""
+
+    trajectory: Trajectory
+    seed_calls: int
+    """Model calls that the seed holds: the policy made none of them here."""
+    candidates: tuple[Candidate, ...]
+    dropped_fields: Counter[str]
+
+
+def judge(trajectory: Trajectory, dataset: str, comparator: Comparator) -> Judged:
+    """Return every model call of `trajectory` with its row or the first reason against one.
+
+    The order of the reasons is that of `SkipReason`: what concerns the whole trajectory, then the call
+    itself, then its prefix, then its score.
+    """
+    seed_calls = len(split(trajectory.seed))
+    calls = split(trajectory.items, trajectory.call_sizes)
+    prefixes = prefixes_of(trajectory, calls)
+    tools = read_tools(trajectory.tools)
+    flaw = _trajectory_flaw(trajectory, tools)
+    candidates = []
+    for call, prefix in zip(calls, prefixes.of_calls, strict=True):
+        label = flaw or _label(trajectory, call, prefix, tools, comparator)
+        if isinstance(label, Refusal):
+            candidates.append(Candidate(call, label))
+            continue
+        place = Place(call, seed_calls + call.index, len(calls))
+        candidates.append(Candidate(call, row_of(trajectory, place, prefix, label, dataset)))
+    return Judged(trajectory, seed_calls, tuple(candidates), prefixes.dropped)
+
+
+def _trajectory_flaw(trajectory: Trajectory, tools: Tools) -> Refusal | None:
+    if trajectory.hidden_state is not None:
+        detail = f"the request refers to input held elsewhere: {trajectory.hidden_state}"
+        return Refusal(SkipReason.EMPTY_PREFIX, detail)
+    if not trajectory.seed:
+        return Refusal(SkipReason.EMPTY_PREFIX, "the source keeps no request input")
+    if tools.is_empty and any(item.kind in CALLS for item in (*trajectory.seed, *trajectory.items)):
+        return Refusal(SkipReason.MISSING_TOOL_SCHEMA, "tools are called, but the source lists none")
+    if tools.problem is not None:
+        return Refusal(SkipReason.UNSUPPORTED_TOOL, tools.problem)
+    return None
+
+
+def _label(
+    trajectory: Trajectory, call: ModelCall, prefix: Prefix, tools: Tools, comparator: Comparator
+) -> Label | Refusal:
+    if trajectory.is_truncated and call.stop == len(trajectory.items):
+        return Refusal(SkipReason.TRUNCATED, "the source marks its last response as incomplete")
+    label = label_of(call, tools.names)
+    if isinstance(label, Refusal):
+        return label
+    return prefix.refusal or _score_refusal(label, comparator) or label
+
+
+def _score_refusal(label: Label, comparator: Comparator) -> Refusal | None:
+    try:
+        score = comparator.score_label(msgspec.json.decode(label.raw))
+    except UnscorableError as error:
+        return Refusal(SkipReason.LABEL_REJECTED, f"cannot be scored: {error}")
+    if score.reward == 1.0:
+        return None
+    return Refusal(SkipReason.LABEL_REJECTED, f"scores {score.reward} against itself: {score.category}")

@@ -1,0 +1,109 @@
+"""The Gym config of a pivot dataset: written for a new one, read back for validation.
+
+Gym 0.7.0 runs an agent through an environment server. It would still add a missing one by itself, with a
+warning that this will end, so the config names one, as Gym's own configs do.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from gymbal.pivot.row import agent_name
+
+RESOURCES_SERVER = "single_step_tool_use_with_argument_comparison"
+AGENT = "tool_simulation_agent"
+
+_TEMPLATE = """\
+{name}_resources_server:
+  resources_servers:
+    {server}:
+      entrypoint: app.py
+      domain: agent
+      tool_call_comparator_config:
+        word_count_similarity_threshold: {threshold}
+      verified: false
+      description: {description}
+{agent_name}:
+  responses_api_agents:
+    {agent}:
+      entrypoint: app.py
+      resources_server:
+        type: resources_servers
+        name: {name}_resources_server
+      model_server:
+        type: responses_api_models
+        name: policy_model
+      datasets:
+      - name: train
+        type: train
+        jsonl_fpath: {rows_path}
+        num_repeats: 1
+        license: TBD
+{name}_environment_server:
+  environment_servers:
+    legacy_agent:
+      entrypoint: app.py
+      agent_server:
+        type: responses_api_agents
+        name: {agent_name}
+"""
+
+
+def config_yaml(dataset: str, threshold: float, rows_path: str) -> bytes:
+    """Return `config.yaml`. `dataset` matches `row.DATASET_NAME`; `rows_path` is where the rows will lie."""
+    return _TEMPLATE.format(
+        name=dataset,
+        server=RESOURCES_SERVER,
+        threshold=json.dumps(float(threshold)),
+        description=json.dumps(f"Pivot dataset {dataset}: one row per model call, single-step tool use."),
+        agent_name=agent_name(dataset),
+        agent=AGENT,
+        rows_path=json.dumps(rows_path),  # a JSON string is a YAML string
+    ).encode()
+
+
+class ServerBlock(NamedTuple):
+    comparator: Mapping[str, Any] | None
+    """`tool_call_comparator_config` as written. None: the block has none."""
+
+
+class AgentBlock(NamedTuple):
+    resources_server: str | None
+    """Name of the block that it sends responses to for scoring."""
+
+
+class GymConfig(NamedTuple):
+    """What a config says about scoring pivot rows. Blocks of other servers are left out."""
+
+    servers: Mapping[str, ServerBlock]
+    agents: Mapping[str, AgentBlock]
+
+
+def read_gym_config(config: object) -> GymConfig:
+    """Pick agents and comparator blocks out of a decoded config; what has another shape is passed over."""
+    servers = {}
+    agents = {}
+    for name, section, inner in _blocks(config):
+        if section == "resources_servers":
+            block = inner.get(RESOURCES_SERVER)
+            if isinstance(block, Mapping):
+                comparator = block.get("tool_call_comparator_config")
+                servers[name] = ServerBlock(comparator if isinstance(comparator, Mapping) else None)
+        elif section == "responses_api_agents":
+            for block in inner.values():
+                server = block.get("resources_server") if isinstance(block, Mapping) else None
+                target = server.get("name") if isinstance(server, Mapping) else None
+                agents[name] = AgentBlock(target if isinstance(target, str) else None)
+    return GymConfig(servers, agents)
+
+
+def _blocks(config: object) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+    """Instance name, section and section content, such as ("x_agent", "responses_api_agents", {...})."""
+    if not isinstance(config, Mapping):
+        return
+    for name, sections in config.items():
+        for section, inner in sections.items() if isinstance(sections, Mapping) else ():
+            if isinstance(inner, Mapping):
+                yield str(name), str(section), inner

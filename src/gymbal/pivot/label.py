@@ -1,0 +1,108 @@
+"""The expected action of a model call, spliced from the source's own JSON strings."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection
+
+import msgspec
+
+from gymbal.model.item import CALLS, Item, ItemKind
+from gymbal.model.pivot import ActionKind, ModelCall, Refusal, SkipReason
+
+
+class Label(msgspec.Struct, frozen=True, kw_only=True):
+    kind: ActionKind
+    raw: bytes
+    """The `expected_action` as JSON. Its strings are those of the source byte for byte, escapes included."""
+    tools: tuple[str, ...]
+    """Name of each expected call, in order."""
+
+
+class _CallStrings(msgspec.Struct, gc=False):
+    name: msgspec.Raw
+    arguments: msgspec.Raw
+
+
+class _MessageContent(msgspec.Struct, gc=False):
+    content: msgspec.Raw
+
+
+class _PartStrings(msgspec.Struct, gc=False):
+    type: str | None = None
+    text: msgspec.Raw = msgspec.Raw(b"null")
+
+
+_decode_call = msgspec.json.Decoder(_CallStrings).decode
+_decode_message = msgspec.json.Decoder(_MessageContent).decode
+_decode_parts = msgspec.json.Decoder(list[_PartStrings]).decode
+
+
+def label_of(call: ModelCall, tool_names: Collection[str]) -> Label | Refusal:
+    """Label by Gym's rule for reading a response: all its function calls, else its first output text."""
+    calls = [item for item in call.items if item.kind in CALLS]
+    if not calls:
+        return _message_label(call)
+    for item in calls:
+        refusal = _call_refusal(item, tool_names)
+        if refusal is not None:
+            return refusal
+    tools = tuple(item.name for item in calls if item.name is not None)
+    encoded = [_encode_call(item) for item in calls]
+    if len(encoded) == 1:
+        return Label(kind=ActionKind.FUNCTION_CALL, raw=encoded[0], tools=tools)
+    raw = b'{"type":"function_call_batch","calls":[' + b",".join(encoded) + b"]}"
+    return Label(kind=ActionKind.FUNCTION_CALL_BATCH, raw=raw, tools=tools)
+
+
+def arguments_refusal(arguments: str) -> Refusal | None:
+    """Say why `arguments` cannot be expected. Gym's server decodes with Python's json, so that decides."""
+    try:
+        value = json.loads(arguments)
+    except (ValueError, RecursionError) as error:
+        return Refusal(SkipReason.MALFORMED_ARGUMENTS, f"arguments do not decode as JSON: {error}")
+    if isinstance(value, dict):
+        return None
+    found = type(value).__name__
+    return Refusal(SkipReason.ARGUMENTS_NOT_OBJECT, f"arguments decode to {found}, not to an object")
+
+
+def _call_refusal(item: Item, tool_names: Collection[str]) -> Refusal | None:
+    if item.kind is ItemKind.OTHER_CALL:
+        return Refusal(SkipReason.UNSUPPORTED_ITEM, f"{item.type_name} cannot be an expected action")
+    if item.name is None:
+        return Refusal(SkipReason.UNSUPPORTED_ITEM, "function_call without a name")
+    if item.arguments is None:
+        return Refusal(SkipReason.MALFORMED_ARGUMENTS, f"arguments of {item.name} are not a string")
+    refusal = arguments_refusal(item.arguments)
+    if refusal is not None:
+        return refusal
+    if item.name not in tool_names:
+        return Refusal(SkipReason.TOOL_NOT_IN_LIST, f"{item.name} is none of the {len(tool_names)} tools")
+    return None
+
+
+def _encode_call(item: Item) -> bytes:
+    strings = _decode_call(item.raw)
+    return b'{"type":"function_call","name":%b,"arguments":%b}' % (strings.name, strings.arguments)
+
+
+def _message_label(call: ModelCall) -> Label | Refusal:
+    item = next((item for item in call.items if item.text is not None), None)
+    if item is None:
+        return Refusal(SkipReason.NO_ACTION, "no tool call and no text")
+    if item.text is not None and not item.text.strip():
+        # Gym would take the empty text for a message, but a policy learns nothing from saying nothing.
+        return Refusal(SkipReason.NO_ACTION, "no tool call, and the text is empty")
+    raw = b'{"type":"message","content":%b}' % _text_token(item)
+    return Label(kind=ActionKind.MESSAGE, raw=raw, tools=())
+
+
+def _text_token(item: Item) -> bytes:
+    """The JSON string that `item.text` was decoded from."""
+    content = bytes(_decode_message(item.raw).content)
+    if content.startswith(b'"'):
+        return content
+    parts = _decode_parts(content)
+    texts = (bytes(part.text) for part in parts if part.type == "output_text")
+    return next(text for text in texts if text != b"null")

@@ -1,0 +1,156 @@
+"""Counts what a build saw, as one flat tally that adds up over trajectories; `metrics.json` is made of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+
+import msgspec
+
+from gymbal.errors import LedgerMismatchError
+from gymbal.model.item import CALLS, ItemKind
+from gymbal.model.pivot import (
+    ActionKind,
+    Boundary,
+    BuildMetrics,
+    CallCountCheck,
+    ModelCall,
+    PivotInfo,
+    ReasoningCounts,
+    Refusal,
+    SkipReason,
+)
+from gymbal.pivot.candidate import Candidate, Judged
+from gymbal.pivot.reasoning import is_hoisted, is_interleaved
+from gymbal.pivot.row import Row
+
+Tally = Counter[tuple[str, str]]
+"""Count by (group, name), such as ("skipped", "open_call"). Tallies of parts add up to that of the whole."""
+
+PROVENANCE = tuple(name for name in PivotInfo.__struct_fields__ if name != "boundary")
+
+
+def tally_trajectory(judged: Judged) -> Tally:
+    """What one trajectory adds, its candidates left out."""
+    tally: Tally = Counter()
+    tally["trajectories", ""] += 1
+    tally["source_rewards", _reward_class(judged.trajectory.reward)] += 1
+    tally["call_count_check", _call_count_verdict(judged)] += 1
+    for name, count in judged.dropped_fields.items():
+        tally["dropped_fields", name] += count
+    return tally
+
+
+def tally_candidate(candidate: Candidate) -> Tally:
+    """What one candidate adds, with its final outcome."""
+    return Counter((*_of_call(candidate.call), *_of_outcome(candidate)))
+
+
+def _of_call(call: ModelCall) -> Iterator[tuple[str, str]]:
+    yield "candidates", ""
+    yield "boundaries", call.boundary
+    if is_hoisted(call):
+        yield "reasoning", "hoisted"
+    if is_interleaved(call):
+        yield "reasoning", "interleaved"
+    kinds = {item.kind for item in call.items}
+    if ItemKind.ASSISTANT in kinds and kinds & CALLS:
+        yield "narrate_and_call", ""
+
+
+def _of_outcome(candidate: Candidate) -> Iterator[tuple[str, str]]:
+    outcome = candidate.outcome
+    if isinstance(outcome, Refusal):
+        yield "skipped", outcome.reason
+        return
+    yield "kept", ""
+    yield from _of_row(outcome)
+
+
+def _of_row(row: Row) -> Iterator[tuple[str, str]]:
+    yield "split", row.label.kind
+    yield "depth", str(row.info.depth)
+    if row.label.kind is ActionKind.FUNCTION_CALL_BATCH:
+        yield "batch_sizes", str(len(row.label.tools))
+    for tool in row.label.tools:
+        yield "tools", tool
+    for _ in range(row.info.own_reasoning_items):
+        yield "reasoning", "withheld"
+    for name in PROVENANCE:
+        if getattr(row.info, name) is not None:
+            yield "provenance", name
+
+
+def _reward_class(reward: float | None) -> str:
+    """Few classes, since a reward can be any number and a tally must stay small."""
+    if reward is None:
+        return "missing"
+    if reward in (0.0, 1.0):
+        return str(int(reward))
+    if reward < 0.0:
+        return "below 0"
+    return "between" if reward < 1.0 else "above 1"
+
+
+def _call_count_verdict(judged: Judged) -> str:
+    recorded = judged.trajectory.call_count
+    if recorded is None:
+        return "skipped"
+    found = len(judged.candidates)
+    return "agree" if recorded in (found, found + judged.seed_calls) else "disagree"
+
+
+def metrics_of(tally: Tally, dataset: str) -> BuildMetrics:
+    """Turn a tally into metrics. Raises LedgerMismatchError when candidates are not kept plus skipped."""
+    candidates, kept = tally["candidates", ""], tally["kept", ""]
+    skipped = _group(tally, "skipped", SkipReason)
+    if candidates != kept + sum(skipped.values()):
+        raise LedgerMismatchError(f"{candidates} candidates, but {kept} kept and {skipped} skipped")
+    split = _group(tally, "split", ActionKind)
+    boundaries = _group(tally, "boundaries", Boundary)
+    narrated = tally["narrate_and_call", ""]
+    of_candidates = {"kept": kept, "narrate_and_call": narrated, **skipped, **boundaries}
+    return BuildMetrics(
+        dataset=dataset,
+        trajectories=tally["trajectories", ""],
+        candidates=candidates,
+        kept=kept,
+        skipped=skipped,
+        split=split,
+        batch_sizes=_group(tally, "batch_sizes"),
+        tools=_group(tally, "tools"),
+        depth=_group(tally, "depth"),
+        narrate_and_call=narrated,
+        boundaries=boundaries,
+        call_count_check=CallCountCheck(
+            **{name: tally["call_count_check", name] for name in CallCountCheck.__struct_fields__}
+        ),
+        reasoning=ReasoningCounts(
+            **{name: tally["reasoning", name] for name in ReasoningCounts.__struct_fields__}
+        ),
+        source_rewards=_group(tally, "source_rewards"),
+        dropped_fields=_group(tally, "dropped_fields"),
+        provenance=_group(tally, "provenance", PROVENANCE),
+        shares={**_shares(of_candidates, candidates), **_shares(split, kept)},
+    )
+
+
+def encode_metrics(metrics: BuildMetrics) -> bytes:
+    """Indented JSON with sorted keys; equal metrics give equal bytes."""
+    return msgspec.json.format(msgspec.json.encode(metrics, order="sorted"), indent=2) + b"\n"
+
+
+def _group(tally: Tally, group: str, names: Iterable[str] = ()) -> dict[str, int]:
+    """Counts of one group. A closed group lists all its `names`, so that a zero is said and not left out."""
+    counts = {str(name): 0 for name in names}
+    counts.update({name: count for (of, name), count in tally.items() if of == group})
+    return dict(sorted(counts.items(), key=_by_number_then_name))
+
+
+def _by_number_then_name(item: tuple[str, int]) -> tuple[int, str]:
+    return (int(item[0]) if item[0].isdecimal() else 0, item[0])
+
+
+def _shares(counts: Mapping[str, int], total: int) -> dict[str, float]:
+    """Shares of `total`, or nothing where there is no whole to share."""
+    return {name: round(count / total, 6) for name, count in counts.items()} if total else {}

@@ -1,0 +1,89 @@
+"""What the policy saw before each model call of a trajectory, and whether Gym can replay it.
+
+Prefixes of one trajectory grow: each is the beginning of the next. So they are joined once, and a row holds a
+slice; a trajectory of n items costs O(n) to prepare, however long its rows are together.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from hashlib import sha256
+from typing import NamedTuple
+
+from gymbal.model.item import Item, ItemKind
+from gymbal.model.pivot import ModelCall, Refusal, SkipReason
+from gymbal.model.trajectory import Trajectory
+from gymbal.pivot.replay import Replay, replay
+
+
+class Prefix(NamedTuple):
+    """The items before one model call."""
+
+    raw: memoryview
+    """Comma-separated JSON items."""
+    digest: bytes
+    refusal: Refusal | None
+    """Why the prefix is not well formed."""
+
+
+class Prefixes(NamedTuple):
+    of_calls: tuple[Prefix, ...]
+    """One per model call."""
+    dropped: Counter[str]
+    """Fields left out of the items, by `<item kind>.<field>`."""
+
+
+class CallsAndResults:
+    """Matches tool results to calls while items go by: a result answers the latest open call of its id."""
+
+    def __init__(self) -> None:
+        self._open: Counter[str | None] = Counter()
+
+    def refusal(self, item: Item) -> Refusal | None:
+        """Take note of `item`; say so when it is a result that answers no call."""
+        if item.kind is ItemKind.CALL:
+            self._open[item.call_id] += 1
+        elif item.kind is ItemKind.RESULT:
+            if item.call_id not in self._open:
+                detail = f"result {item.call_id} answers no call before it"
+                return Refusal(SkipReason.UNMATCHED_RESULT, detail)
+            self._open[item.call_id] -= 1
+            if not self._open[item.call_id]:
+                del self._open[item.call_id]
+        return None
+
+    def open_call(self) -> Refusal | None:
+        """Say so when a call that went by has no result yet."""
+        if not self._open:
+            return None
+        return Refusal(SkipReason.OPEN_CALL, f"call {next(iter(self._open))} has no result before the pivot")
+
+
+def prefixes_of(trajectory: Trajectory, calls: Sequence[ModelCall]) -> Prefixes:
+    """Return the prefix of each model call: the seed and all items before it, earlier reasoning included."""
+    last = calls[-1].start if calls else 0
+    items = (*trajectory.seed, *trajectory.items[:last])
+    replays = [replay(item) for item in items]
+    joined = memoryview(b",".join(each.raw for each in replays))
+    hasher = sha256()
+    matching = CallsAndResults()
+    flaw: Refusal | None = None
+    prefixes = []
+    done, size = 0, 0
+    for call in calls:
+        before = size
+        stop = len(trajectory.seed) + call.start
+        for position in range(done, stop):
+            flaw = flaw or replays[position].refusal or matching.refusal(items[position])
+            size += len(replays[position].raw) + (1 if position else 0)
+        done = stop
+        hasher.update(joined[before:size])
+        prefixes.append(Prefix(joined[:size], hasher.digest(), flaw or matching.open_call()))
+    return Prefixes(tuple(prefixes), _dropped_fields(items, replays))
+
+
+def _dropped_fields(items: Sequence[Item], replays: Sequence[Replay]) -> Counter[str]:
+    return Counter(
+        f"{item.kind}.{name}" for item, each in zip(items, replays, strict=True) for name in each.dropped
+    )

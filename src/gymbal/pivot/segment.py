@@ -1,0 +1,98 @@
+"""Cuts a flat list of items into model calls.
+
+An *execution run* is a longest stretch of model-written items. The environment runs every call of a response
+before it returns any result, so a response never reaches past a tool result or a message from outside. In a
+run:
+
+- reasoning never ends a model call; it belongs to the call whose action follows it, or to the run's last one;
+- text directly followed by tool calls is one response with them (narrate and call);
+- tool calls one after another are one response, a parallel batch;
+- text after tool calls belongs to them when no further call follows in the run, and otherwise starts the next
+  model call: guessed, both ways;
+- two texts in a row are two model calls: guessed, since a model may write a comment and an answer at once.
+
+A source that records its own boundaries is believed instead. A recorded call may span tool results: serial
+executors write call, result, call, result for one response of two calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from gymbal.model.item import CALLS, MODEL_WRITTEN, Item, ItemKind
+from gymbal.model.pivot import Boundary, ModelCall
+
+_ACTIONS = MODEL_WRITTEN - {ItemKind.REASONING}
+
+
+def split(items: Sequence[Item], call_sizes: Sequence[int] | None = None) -> tuple[ModelCall, ...]:
+    """Return the model calls of `items` in order.
+
+    `call_sizes` are the recorded numbers of model-written items per model call. Raises ValueError when they
+    do not add up to the model-written items.
+    """
+    limits = _structural_limits(items) if call_sizes is None else _recorded_limits(items, call_sizes)
+    return tuple(
+        ModelCall(
+            index=index,
+            start=start,
+            stop=stop,
+            boundary=boundary,
+            items=tuple(item for item in items[start:stop] if item.kind in MODEL_WRITTEN),
+        )
+        for index, (start, stop, boundary) in enumerate(limits)
+    )
+
+
+Limits = tuple[int, int, Boundary]
+
+
+def _recorded_limits(items: Sequence[Item], call_sizes: Sequence[int]) -> Iterator[Limits]:
+    written = [position for position, item in enumerate(items) if item.kind in MODEL_WRITTEN]
+    if sum(call_sizes) != len(written) or min(call_sizes, default=1) < 1:
+        raise ValueError(f"sizes {list(call_sizes)} do not tile {len(written)} model-written items")
+    first = 0
+    for size in call_sizes:
+        yield written[first], written[first + size - 1] + 1, Boundary.RECORDED
+        first += size
+
+
+def _structural_limits(items: Sequence[Item]) -> Iterator[Limits]:
+    for start, stop in _execution_runs(items):
+        yield from _split_run(items, start, stop)
+
+
+def _execution_runs(items: Sequence[Item]) -> Iterator[tuple[int, int]]:
+    start = None
+    for position, item in enumerate(items):
+        if item.kind in MODEL_WRITTEN:
+            start = position if start is None else start
+        elif start is not None:
+            yield start, position
+            start = None
+    if start is not None:
+        yield start, len(items)
+
+
+def _split_run(items: Sequence[Item], start: int, stop: int) -> Iterator[Limits]:
+    actions = [position for position in range(start, stop) if items[position].kind in _ACTIONS]
+    last_call = max((position for position in actions if items[position].kind in CALLS), default=-1)
+    starts, guessed = [start], [False]
+    for before, position in pairwise(actions):
+        if items[position].kind in CALLS:
+            continue
+        guessed[-1] = True
+        if items[before].kind in CALLS and position > last_call:
+            continue  # text that closes a response of calls
+        starts.append(_with_reasoning_before(items, position))
+        guessed.append(True)
+    for first, end, is_guess in zip(starts, [*starts[1:], stop], guessed, strict=True):
+        yield first, end, Boundary.GUESSED if is_guess else Boundary.STRUCTURAL
+
+
+def _with_reasoning_before(items: Sequence[Item], position: int) -> int:
+    """Position of the first of the reasoning items that stand directly before the action at `position`."""
+    while items[position - 1].kind is ItemKind.REASONING:
+        position -= 1
+    return position

@@ -1,0 +1,1 @@
+"""One module per source format: files in, trajectories or sides out."""
