@@ -176,6 +176,8 @@ class BuildMetrics(msgspec.Struct, frozen=True, kw_only=True):
     """Kept rows that name each provenance field."""
     shares: dict[str, float]
     """Of `candidates`: kept, skip reasons, boundaries, narrate_and_call. Of `kept`: label kinds."""
+    notes: tuple[str, ...]
+    """What a user should act on, most important first."""
 
 
 class Violation(msgspec.Struct, frozen=True, kw_only=True):
@@ -187,6 +189,8 @@ class Violation(msgspec.Struct, frozen=True, kw_only=True):
     """Bytes from the start of the (decompressed) file to the start of the line."""
     key: str
     found: str
+    expected: str
+    """What the rule says."""
 
 
 class ValidationReport(msgspec.Struct, frozen=True, kw_only=True):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
-from gymbal.model.pivot import ActionKind, Boundary, BuildMetrics
+from gymbal.model.pivot import BuildMetrics
 from gymbal.pivot.config import RESOURCES_SERVER
 from gymbal.pivot.row import agent_name
 
@@ -41,45 +41,9 @@ def card(metrics: BuildMetrics, threshold: float) -> bytes:
         _section("Kept rows by label", "label", metrics.split),
         _section("Skipped candidates by reason", "reason", metrics.skipped),
         _section("Source trajectories by reward", "reward", metrics.source_rewards),
-        "## Before training\n\n" + "".join(f"- {note}\n" for note in notes(metrics)),
+        "## Before training\n\n" + "".join(f"- {note}\n" for note in metrics.notes),
     ]
     return "\n".join(line for line in lines if line).encode()
-
-
-def notes(metrics: BuildMetrics) -> Iterator[str]:
-    """What about these counts a user should act on, most important first."""
-    if not metrics.kept:
-        yield "No candidate made a row. The skip reasons say why."
-        return
-    messages = metrics.split[ActionKind.MESSAGE]
-    if messages:
-        yield (
-            f"{messages} of {metrics.kept} labels are messages. The verifier accepts any text for them, "
-            "so they are nearly free reward: thin them out if they are many."
-        )
-    if len(metrics.source_rewards) == 1:
-        only = next(iter(metrics.source_rewards))
-        yield (
-            f"All trajectories are of one reward class ({only}): a filter by reward has nothing to act on. "
-            "Select by profiling the policy instead."
-        )
-    if metrics.boundaries[Boundary.GUESSED]:
-        yield (
-            f"{metrics.boundaries[Boundary.GUESSED]} candidates have guessed boundaries: item types alone "
-            "allow another reading. `pivot_info.boundary` marks the rows."
-        )
-    if metrics.call_count_check.disagree:
-        yield (
-            f"{metrics.call_count_check.disagree} trajectories have another number of model calls than "
-            "their source counted. Look at them before trusting the cut."
-        )
-    if metrics.reasoning.hoisted:
-        yield (
-            f"{metrics.reasoning.hoisted} candidates have several reasoning items before their first "
-            "action. Some may belong to later calls; nothing was moved."
-        )
-    yield "Split train and validation by `pivot_info.task`, never by row."
-    yield "Profile each row under the policy that will be trained; keep those that it gets right sometimes."
 
 
 def _section(title: str, head: str, counts: Mapping[str, int]) -> str:

@@ -73,6 +73,8 @@ REQUEST, LABEL = "responses_create_params", "expected_action"
 INPUT = f"{REQUEST}.input"
 INPUT_RULES = ("P012", "P013", "P014", "P015", "P016", "P023", "P024")
 MAX_SHOWN = 80
+MAX_SHOWN_LIST = 400
+"""A report quotes no more characters of a row: it must stay short whatever the row holds."""
 
 
 def read_row(data: bytes) -> PivotRow | Check:
@@ -110,7 +112,7 @@ def read_agent(row: PivotRow) -> str | Check | None:
     except msgspec.DecodeError as error:
         return Check("P017", "agent_ref", str(error))
     if agent is not None and agent.type != "responses_api_agents":
-        return Check("P017", "agent_ref.type", agent.type)
+        return Check("P017", "agent_ref.type", agent.type[:MAX_SHOWN])
     return None if agent is None else agent.name
 
 
@@ -145,11 +147,13 @@ def _is_list(value: Raw | None) -> bool:
 def _check_fields(fields: Mapping[str, Raw]) -> Iterator[Check]:
     problems = [f"{name} is not a list" for name in ("input", "tools") if not _is_list(fields.get(name))]
     problems += [f"{name} is no field of Gym's request" for name in sorted(fields.keys() - REQUEST_FIELDS)]
-    yield Check("P002", REQUEST, "; ".join(problems) or None)
+    if _shown(fields, "parallel_tool_calls", default=True) not in ("true", "false"):
+        problems.append("parallel_tool_calls is neither true nor false")
+    yield Check("P002", REQUEST, "; ".join(problems)[:MAX_SHOWN_LIST] or None)
     choice = _shown(fields, "tool_choice", default="auto")
     yield Check("P008", f"{REQUEST}.tool_choice", None if choice == '"auto"' else choice)
     nulls = [name for name, value in fields.items() if is_null(value)]
-    yield Check("P010", REQUEST, ", ".join(nulls) or None)
+    yield Check("P010", REQUEST, ", ".join(nulls)[:MAX_SHOWN_LIST] or None)
 
 
 def _shown(fields: Mapping[str, Raw], name: str, *, default: object) -> str:
@@ -175,7 +179,7 @@ def _check_label(label: AnyLabel, tools: Tools, fields: Mapping[str, Raw]) -> It
 def _check_call(call: CallLabel, key: str, tools: Tools) -> Iterator[Check]:
     refusal = arguments_refusal(call.arguments)
     yield Check("P005", f"{key}.arguments", refusal.detail if refusal else None)
-    yield Check("P006", f"{key}.name", None if call.name in tools.names else call.name)
+    yield Check("P006", f"{key}.name", None if call.name in tools.names else call.name[:MAX_SHOWN])
 
 
 def _check_input(raws: Sequence[Raw]) -> Iterator[Check]:

@@ -69,16 +69,18 @@ def arguments_refusal(arguments: str) -> Refusal | None:
 
 def _call_refusal(item: Item, tool_names: Collection[str]) -> Refusal | None:
     if item.kind is ItemKind.OTHER_CALL:
-        return Refusal(SkipReason.UNSUPPORTED_ITEM, f"{item.type_name} cannot be an expected action")
+        return Refusal(SkipReason.UNSUPPORTED_ITEM, f"{item.type_name[:80]} cannot be an expected action")
     if item.name is None:
         return Refusal(SkipReason.UNSUPPORTED_ITEM, "function_call without a name")
     if item.arguments is None:
-        return Refusal(SkipReason.MALFORMED_ARGUMENTS, f"arguments of {item.name} are not a string")
+        return Refusal(SkipReason.MALFORMED_ARGUMENTS, f"arguments of {item.name[:80]} are not a string")
     refusal = arguments_refusal(item.arguments)
     if refusal is not None:
         return refusal
     if item.name not in tool_names:
-        return Refusal(SkipReason.TOOL_NOT_IN_LIST, f"{item.name} is none of the {len(tool_names)} tools")
+        return Refusal(
+            SkipReason.TOOL_NOT_IN_LIST, f"{item.name[:80]} is none of the {len(tool_names)} tools"
+        )
     return None
 
 

@@ -21,6 +21,7 @@ from gymbal.model.pivot import (
     SkipReason,
 )
 from gymbal.pivot.candidate import Candidate, Judged
+from gymbal.pivot.notes import notes_on
 from gymbal.pivot.reasoning import is_hoisted, is_interleaved
 from gymbal.pivot.row import Row
 
@@ -110,7 +111,7 @@ def metrics_of(tally: Tally, dataset: str) -> BuildMetrics:
     boundaries = _group(tally, "boundaries", Boundary)
     narrated = tally["narrate_and_call", ""]
     of_candidates = {"kept": kept, "narrate_and_call": narrated, **skipped, **boundaries}
-    return BuildMetrics(
+    metrics = BuildMetrics(
         dataset=dataset,
         trajectories=tally["trajectories", ""],
         candidates=candidates,
@@ -132,7 +133,9 @@ def metrics_of(tally: Tally, dataset: str) -> BuildMetrics:
         dropped_fields=_group(tally, "dropped_fields"),
         provenance=_group(tally, "provenance", PROVENANCE),
         shares={**_shares(of_candidates, candidates), **_shares(split, kept)},
+        notes=(),
     )
+    return msgspec.structs.replace(metrics, notes=tuple(notes_on(metrics)))
 
 
 def encode_metrics(metrics: BuildMetrics) -> bytes:

@@ -46,7 +46,7 @@ class CallsAndResults:
             self._open[item.call_id] += 1
         elif item.kind is ItemKind.RESULT:
             if item.call_id not in self._open:
-                detail = f"result {item.call_id} answers no call before it"
+                detail = f"result {_shown(item.call_id)} answers no call before it"
                 return Refusal(SkipReason.UNMATCHED_RESULT, detail)
             self._open[item.call_id] -= 1
             if not self._open[item.call_id]:
@@ -57,7 +57,11 @@ class CallsAndResults:
         """Say so when a call that went by has no result yet."""
         if not self._open:
             return None
-        return Refusal(SkipReason.OPEN_CALL, f"call {next(iter(self._open))} has no result before the pivot")
+        return Refusal(SkipReason.OPEN_CALL, f"call {_shown(next(iter(self._open)))} has no result")
+
+
+def _shown(call_id: str | None) -> str:
+    return "without call_id" if call_id is None else call_id[:80]
 
 
 def prefixes_of(trajectory: Trajectory, calls: Sequence[ModelCall]) -> Prefixes:

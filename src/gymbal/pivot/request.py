@@ -172,7 +172,7 @@ def item_problem(kind: ItemKind, type_name: str, raw: bytes) -> str | None:
         elif kind in (ItemKind.USER, ItemKind.SYSTEM):
             _check_content(_easy_message(raw).content, _input_parts)
         else:
-            return f"{type_name or 'an item without type'} is no item of a pivot row"
+            return f"{type_name[:80] or 'an item without type'} is no item of a pivot row"
     except (msgspec.DecodeError, RecursionError) as error:
         return f"{type_name or kind.value}: {error}"
     return None

@@ -25,7 +25,7 @@ class Rule(NamedTuple):
 
 RULES = {
     "P001": Rule("the line is a JSON object in UTF-8"),
-    "P002": Rule("responses_create_params holds the lists input and tools, and no field that Gym forbids"),
+    "P002": Rule("responses_create_params holds the lists input and tools, and no field that Gym refuses"),
     "P003": Rule("expected_action is a message, a function_call or a function_call_batch"),
     "P004": Rule("a batch holds at least two calls"),
     "P005": Rule("expected arguments decode to a JSON object"),

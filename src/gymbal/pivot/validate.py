@@ -62,6 +62,7 @@ class _Findings:
                         offset=line.offset,
                         key=check.key,
                         found=check.found,
+                        expected=RULES[check.rule].statement,
                     )
                 )
 

@@ -1,0 +1,74 @@
+"""`gymbal pivot`: make and check single-step RL datasets."""
+
+from __future__ import annotations
+
+import click
+
+from gymbal.cli.render import emit, format_option
+
+
+@click.group()
+def pivot() -> None:
+    """Turn agent trajectories into a single-step RL dataset, and check such datasets."""
+
+
+@pivot.command("build")
+@click.argument("sources", nargs=-1, required=True)
+@click.option("--output", "-o", required=True, help="Folder to write.")
+@click.option("--name", help="Name of the dataset in its Gym config; by default after the folder.")
+@click.option(
+    "--threshold",
+    default=0.1,
+    show_default=True,
+    help="Least share of common words at which two texts match.",
+)
+@click.option("--overwrite", is_flag=True, help="Write into a folder that holds other files too.")
+@format_option
+def build_command(
+    sources: tuple[str, ...], output: str, name: str | None, threshold: float, overwrite: bool, format: str
+) -> None:
+    """Make one training row of each model call in SOURCES, rollouts files of NeMo Gym (.jsonl, .gz or .zst).
+
+    The folder gets pivots.jsonl, skipped.jsonl, metrics.json, config.yaml and README.md, all of them or none.
+
+    \b
+    Exit codes
+      0  written
+      2  usage error or unreadable input; nothing was written
+    """
+    from gymbal.commands.pivot_build import pivot_build
+    from gymbal.report.pivot import build_document
+
+    metrics = pivot_build(sources, output, name=name, threshold=threshold, overwrite=overwrite)
+    emit(build_document(metrics, output), metrics, format)
+
+
+@pivot.command("validate")
+@click.argument("path")
+@click.option("--config", help="Gym config to score with; by default the folder's own config.yaml.")
+@click.option(
+    "--max-problems",
+    type=click.IntRange(min=0),
+    default=20,
+    show_default=True,
+    help="Violations to list; all are counted.",
+)
+@format_option
+@click.pass_context
+def validate_command(
+    ctx: click.Context, path: str, config: str | None, max_problems: int, format: str
+) -> None:
+    """Check PATH, a dataset folder or a pivot JSONL file, against the rules of its verifier.
+
+    \b
+    Exit codes
+      0  no rule is broken
+      1  violations were found
+      2  usage error or unreadable input
+    """
+    from gymbal.commands.pivot_validate import pivot_validate
+    from gymbal.report.pivot import validation_document
+
+    report = pivot_validate(path, config=config, max_problems=max_problems)
+    emit(validation_document(report), report, format)
+    ctx.exit(1 if report.violation_count else 0)

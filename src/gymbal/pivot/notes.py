@@ -1,0 +1,43 @@
+"""What the counts of a build mean for whoever trains on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gymbal.model.pivot import ActionKind, Boundary, BuildMetrics
+
+
+def notes_on(metrics: BuildMetrics) -> Iterator[str]:
+    """Yield what a user should act on, most important first."""
+    if not metrics.kept:
+        yield "No candidate made a row. The skip reasons say why."
+        return
+    messages = metrics.split[ActionKind.MESSAGE]
+    if messages:
+        yield (
+            f"{messages} of {metrics.kept} labels are messages. The verifier accepts any text for them, "
+            "so they are nearly free reward: thin them out if they are many."
+        )
+    if len(metrics.source_rewards) == 1:
+        only = next(iter(metrics.source_rewards))
+        yield (
+            f"All trajectories are of one reward class ({only}): a filter by reward has nothing to act on. "
+            "Select by profiling the policy instead."
+        )
+    if metrics.boundaries[Boundary.GUESSED]:
+        yield (
+            f"{metrics.boundaries[Boundary.GUESSED]} candidates have guessed boundaries: item types alone "
+            "allow another reading. `pivot_info.boundary` marks the rows."
+        )
+    if metrics.call_count_check.disagree:
+        yield (
+            f"{metrics.call_count_check.disagree} trajectories have another number of model calls than "
+            "their source counted. Look at them before trusting the cut."
+        )
+    if metrics.reasoning.hoisted:
+        yield (
+            f"{metrics.reasoning.hoisted} candidates have several reasoning items before their first "
+            "action. Some may belong to later calls; nothing was moved."
+        )
+    yield "Split train and validation by `pivot_info.task`, never by row."
+    yield "Profile each row under the policy that will be trained; keep those that it gets right sometimes."

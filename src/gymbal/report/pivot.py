@@ -1,0 +1,120 @@
+"""What a build counted, and what a validation found, as documents."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from gymbal.model.pivot import BuildMetrics, ValidationReport
+from gymbal.report.document import (
+    Block,
+    Bullets,
+    Document,
+    Paragraph,
+    Section,
+    Table,
+    Text,
+    Tone,
+    cells,
+    paragraph,
+)
+
+
+def build_document(metrics: BuildMetrics, folder: str) -> Document:
+    """What was kept, what was skipped and why, and what to know before training."""
+    counted = f"{metrics.kept} of {metrics.candidates} model calls of {metrics.trajectories} trajectories"
+    summary = f"{counted} became rows in {folder}."
+    tone = Tone.GOOD if metrics.kept else Tone.BAD
+    skipped = {name: count for name, count in metrics.skipped.items() if count}
+    sections = [
+        Section("", (paragraph(summary, tone),)),
+        *_counts("Labels", "kept rows", metrics.split, metrics.kept),
+        *_counts("Skipped", "candidates", skipped, metrics.candidates),
+        *_counts("Batch sizes", "batches", metrics.batch_sizes, sum(metrics.batch_sizes.values())),
+        *_counts("Boundaries", "candidates", metrics.boundaries, metrics.candidates),
+        *_counts("Source rewards", "trajectories", metrics.source_rewards, metrics.trajectories),
+        Section("Checks", (_checks(metrics),)),
+        Section("Before training", (Bullets(metrics.notes),)),
+    ]
+    return Document(f"Pivot dataset {metrics.dataset}", tuple(sections))
+
+
+def _counts(title: str, unit: str, counts: Mapping[str, int], total: int) -> tuple[Section, ...]:
+    """A section with counts and shares; none where there is nothing to count."""
+    if not total or not counts:
+        return ()
+    rows = tuple(cells(name, str(count), f"{count / total:.1%}") for name, count in counts.items())
+    return (Section(title, (Table(("", unit, "share"), rows, numeric=frozenset({1, 2})),)),)
+
+
+def _checks(metrics: BuildMetrics) -> Table:
+    counted = metrics.call_count_check
+    rows = (
+        cells("call counts that agree with the source", str(counted.agree)),
+        (
+            Text("call counts that disagree"),
+            Text(str(counted.disagree), Tone.DOUBT if counted.disagree else Tone.PLAIN),
+        ),
+        cells("trajectories without a recorded count", str(counted.skipped)),
+        cells("candidates that narrate and call", str(metrics.narrate_and_call)),
+        cells("candidates with hoisted reasoning", str(metrics.reasoning.hoisted)),
+        cells("candidates with interleaved reasoning", str(metrics.reasoning.interleaved)),
+        cells("own reasoning items withheld from rows", str(metrics.reasoning.withheld)),
+        cells("fields left out of prefix items", str(sum(metrics.dropped_fields.values()))),
+    )
+    return Table(("", "count"), rows, numeric=frozenset({1}))
+
+
+def validation_document(report: ValidationReport) -> Document:
+    """The verdict, the first violations, the warnings, and how many rows each rule was checked on."""
+    sections = [Section("", (_verdict(report), *_labels(report)))]
+    if report.violations:
+        title = f"First {len(report.violations)} of {report.violation_count} violations"
+        sections.append(Section(title, (_violations(report), _broken_rules(report))))
+    if report.warnings:
+        sections.append(Section("Warnings", (Bullets(report.warnings),)))
+    sections.append(Section("Rules by the number of rows they were checked on", (_rules(report),)))
+    return Document(f"Validation of {report.path}", tuple(sections))
+
+
+def _verdict(report: ValidationReport) -> Paragraph:
+    if report.violation_count:
+        return paragraph(f"{report.violation_count} violations in {report.rows} rows.", Tone.BAD)
+    if not report.rows:
+        return paragraph("No rows.", Tone.DOUBT)
+    under = "no config" if report.config is None else report.config
+    return paragraph(f"{report.rows} rows break no rule, under {under}.", Tone.GOOD)
+
+
+def _labels(report: ValidationReport) -> tuple[Block, ...]:
+    if not report.rows:
+        return ()
+    return (paragraph(", ".join(f"{count} {name}" for name, count in report.split.items()), Tone.QUIET),)
+
+
+def _violations(report: ValidationReport) -> Table:
+    rows = tuple(
+        (
+            Text(violation.rule, Tone.BAD),
+            *cells(str(violation.line), str(violation.offset), violation.key, violation.found),
+        )
+        for violation in report.violations
+    )
+    return Table(("rule", "line", "byte", "key", "found"), rows, numeric=frozenset({1, 2}))
+
+
+def _broken_rules(report: ValidationReport) -> Bullets:
+    """What each of the listed rules says, once."""
+    statements = {violation.rule: violation.expected for violation in report.violations}
+    return Bullets(tuple(f"{rule}: {statement}" for rule, statement in sorted(statements.items())))
+
+
+def _rules(report: ValidationReport) -> Table:
+    """A rule that was checked on no row was not passed; it stands out."""
+    by_count: dict[int, list[str]] = {}
+    for rule, count in report.rules.items():
+        by_count.setdefault(count, []).append(rule)
+    rows = tuple(
+        (Text(str(count)), Text(", ".join(rules), Tone.PLAIN if count else Tone.DOUBT))
+        for count, rules in sorted(by_count.items(), reverse=True)
+    )
+    return Table(("rows", "rules"), rows, numeric=frozenset({0}))
