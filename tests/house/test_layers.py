@@ -19,7 +19,7 @@ MAY_IMPORT = {
     "model": "errors",
     "stats": "model errors",
     "io": "model errors",
-    "verify": "model errors",
+    "verify": "errors",
     "parallel": "errors",
     "readers": "io model errors",
     "triage": "stats io model errors",
