@@ -45,6 +45,10 @@ def test_no_line_is_wider_than_the_terminal(width: int) -> None:
     assert max(map(len, printed(width).splitlines())) <= width
 
 
+def test_no_line_ends_in_spaces() -> None:
+    assert all(line == line.rstrip() for line in printed(80).splitlines())
+
+
 def test_every_number_survives_forty_columns() -> None:
     text = printed(40)
     assert all(number in text for number in ("0.5", "0.75", "+0.5000", "-0.2500"))

@@ -25,6 +25,14 @@ BAR_CELLS = 24
 def print_document(document: Document, console: Console | None = None) -> None:
     """Print `document` to `console`, by default standard output."""
     out = console or Console(highlight=False, markup=False, emoji=False)
+    with out.capture() as capture:
+        _print_sections(document, out)
+    # Rich fills every line to the full width; nobody wants those spaces in a file or a clipboard.
+    lines = (line.rstrip(" ") for line in capture.get().splitlines())
+    out.file.write("\n".join(lines) + "\n")
+
+
+def _print_sections(document: Document, out: Console) -> None:
     out.print(RichText(visible(document.title), style="bold"))
     for section in document.sections:
         out.print()
