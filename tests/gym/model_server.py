@@ -147,6 +147,11 @@ class ModelServer:
         """The endpoint, with its `/v1`."""
         return f"http://127.0.0.1:{self._http.server_port}/v1"
 
+    def play(self, script: Script, *, seed: str = "0") -> None:
+        """Starts another script from its beginning on the same port, and forgets what was served."""
+        self._http.player = Player(script, seed)
+        self._http.served = []
+
     @property
     def served(self) -> tuple[Served, ...]:
         """Every POST so far, in the order in which it was answered."""

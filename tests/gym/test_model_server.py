@@ -233,6 +233,14 @@ def test_model_server_waits_before_a_delayed_answer() -> None:
         assert time.monotonic() - start >= 0.2
 
 
+def test_model_server_changes_its_script_while_it_runs() -> None:
+    with serve(rule([{"text": "old"}], [{"text": "older"}])) as server:
+        ask(server, "question")
+        server.play(parse_script(script([rule([{"text": "new"}], [{"text": "newer"}])])))
+        assert text_of(ask(server, "question")[1]) == "new"
+        assert len(server.served) == 1
+
+
 def test_model_server_drops_kept_alive_connections_when_it_stops() -> None:
     with serve(rule([{"text": "hello"}])) as server:
         host = server.base_url.removeprefix("http://").removesuffix("/v1")

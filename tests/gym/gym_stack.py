@@ -1,0 +1,150 @@
+"""Runs a real Gym on loopback: starts its servers, collects rollouts, ends them. Standard library only.
+
+    with GymStack(venv, work, servers=[...], config_flags=[...], model_url=...) as gym:
+        gym.collect(["--agent", "mcqa_simple_agent", "--input", ..., "--output", ...])
+
+`venv` is an environment that holds nemo-gym. Gym makes an environment per server with uv; here every server
+gets `venv` itself, by a link in `work`, so that nothing is installed or downloaded.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import signal
+import socket
+import subprocess
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+
+START_TIMEOUT_S = 300.0
+STOP_TIMEOUT_S = 60.0
+
+
+class GymFailed(RuntimeError):
+    """A command of Gym did not do what it should; the message holds the end of its log."""
+
+
+class GymStack:
+    """Gym's servers, up while the context is open. Their log is `work/servers.log`."""
+
+    def __init__(
+        self,
+        venv: Path,
+        work: Path,
+        *,
+        servers: Sequence[str],
+        config_flags: Sequence[str],
+        model_url: str,
+        model: str,
+        model_type: str = "openai_model",
+    ) -> None:
+        """`servers` names the servers of the configs, as `<type>/<name>`, without the model server."""
+        self._gym = venv.resolve() / "bin" / "gym"
+        self._work = work.resolve()
+        self._head_port = _free_port()
+        self._ray_token = secrets.token_hex(32)
+        self._log = self._work / "servers.log"
+        self._process: subprocess.Popen[bytes] | None = None
+        environments = self._work / "environments"
+        for server in [*servers, f"responses_api_models/{model_type}"]:
+            link = environments / server / ".venv"
+            link.parent.mkdir(parents=True, exist_ok=True)
+            link.unlink(missing_ok=True)
+            link.symlink_to(venv.resolve())
+        self._start_flags = [
+            *config_flags,
+            *("--model-type", model_type, "--model", model, "--model-url", model_url),
+            *("--model-api-key", "unused"),
+            f"++uv_venv_dir={environments}",
+            "++skip_venv_if_present=true",
+        ]
+
+    def __enter__(self) -> GymStack:
+        with self._log.open("wb") as log:
+            # Its own session, so that ending the group ends every server that Gym starts.
+            self._process = subprocess.Popen(
+                self._command("env", "start", *self._start_flags),
+                cwd=self._work,
+                env=self._environment(),
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        try:
+            self._wait_until_ready()
+        except BaseException:
+            self._stop()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stop()
+
+    def collect(self, flags: Sequence[str], *, timeout_s: float = 600.0) -> str:
+        """Runs `gym eval run --no-serve` with `flags`; returns what it printed. Raises GymFailed."""
+        done = subprocess.run(
+            self._command("eval", "run", "--no-serve", *flags),
+            cwd=self._work,
+            env=self._environment(),
+            capture_output=True,
+            text=True,
+            timeout=timeout_s,
+            check=False,
+        )
+        if done.returncode:
+            raise GymFailed(
+                f"gym eval run ended with {done.returncode}:\n{(done.stdout + done.stderr)[-4000:]}"
+            )
+        return done.stdout
+
+    def _command(self, *arguments: str) -> list[str]:
+        head = ["++head_server.host=127.0.0.1", f"++head_server.port={self._head_port}"]
+        return [str(self._gym), *arguments, *head]
+
+    def _environment(self) -> dict[str, str]:
+        path = os.pathsep.join([str(self._gym.parent), os.environ.get("PATH", "")])
+        # Gym starts a Ray whose ports are open on the machine's own address, not on loopback alone: the token
+        # keeps others out.
+        ray = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": self._ray_token}
+        return os.environ | ray | {"PATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
+
+    def _wait_until_ready(self) -> None:
+        """Gym's head server answers /readyz with 200 once all servers and the model endpoint are up."""
+        assert self._process is not None
+        deadline = time.monotonic() + START_TIMEOUT_S
+        while time.monotonic() < deadline:
+            if self._process.poll() is not None:
+                raise GymFailed(f"gym env start ended with {self._process.returncode}:\n{self._log_end()}")
+            with contextlib.suppress(urllib.error.URLError, OSError):
+                urllib.request.urlopen(f"http://127.0.0.1:{self._head_port}/readyz", timeout=5).close()
+                return
+            time.sleep(0.5)
+        raise GymFailed(f"Gym's servers were not ready after {START_TIMEOUT_S:.0f} s:\n{self._log_end()}")
+
+    def _stop(self) -> None:
+        assert self._process is not None
+        # An interrupt lets Gym end its servers and Ray itself; what is left of the group is killed.
+        with contextlib.suppress(ProcessLookupError):
+            self._process.send_signal(signal.SIGINT)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(STOP_TIMEOUT_S)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+
+    def _log_end(self) -> str:
+        return self._log.read_text(encoding="utf-8", errors="replace")[-4000:]
+
+
+def _free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
