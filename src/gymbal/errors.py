@@ -56,6 +56,7 @@ class InputError(GymbalError):
         if key is not None:
             where += f": {key}"
         super().__init__(f"{where}: {problem}", remedy=remedy)
+        self.problem = problem
         self.path = Path(path)
         self.line = line
         self.offset = offset

@@ -55,6 +55,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     instructions: str | None = None
     """Digest of the request's `instructions`."""
     requested_model: str | None = None
+    extra_body: str | None = None
+    """Canonical JSON of the extra body and the chat-template arguments, which Gym carries as JSON texts in the
+    request's `metadata`. Without the seed: Gym gives each repeat its own."""
 
 
 class Rollout(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -89,6 +92,8 @@ class Rollout(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """As the rollout echoes it; `verifier` is always None here."""
     answer: str
     """Digest of the output's text and calls, ids left out."""
+    file: str = ""
+    """The rollouts file that holds it, relative to the run."""
 
     @property
     def is_measured(self) -> bool:
@@ -152,6 +157,8 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
     line: int | None = None
     offset: int | None = None
     """Bytes from the start of the (decompressed) file."""
+    rows: int = 1
+    """Lines that could not be used, or surplus lines of duplicate keys. 0: the problem costs no line."""
 
     @property
     def where(self) -> str:
@@ -166,6 +173,24 @@ class Health(msgspec.Struct, frozen=True, kw_only=True):
     unhealthy: int
     unobserved: int
     issues: dict[str, int]
+    records: int | None = None
+    """Rows that were checked. Another number than the run's rollouts means a summary of another file or time:
+    its file name is fixed, so that each new check replaces it."""
+
+
+class Captures(msgspec.Struct, frozen=True, kw_only=True):
+    """Model calls in the run's capture folder. A folder can be shared, so they need not all be of this run."""
+
+    files: int
+    calls: int
+    failed: dict[str, int]
+    """Calls by `error_category`, where they have one."""
+    local: dict[str, int]
+    """Calls that the model server answered by itself, by its reason: no model saw them."""
+    incomplete: int
+    """Rollouts some of whose exchanges could not be recorded."""
+    unreadable: int
+    """Lines that are no exchange, and files that cannot be read."""
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True):
@@ -184,6 +209,14 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     health: Health | None
     facts: tuple[Fact, ...]
     problems: tuple[Problem, ...]
+    failed_attempts: int = 0
+    """Lines of the failures files. A rollout that a resume scored keeps the lines of its failed attempts."""
+    omitted: int = 0
+    """Rollouts that Gym itself recorded as left out (`_ng_omitted_rollout`)."""
+    unhealthy: frozenset[RolloutKey] = frozenset()
+    """Scored rollouts that Gym's health check found unhealthy, by `rollout_verdicts.jsonl`."""
+    captures: Captures | None = None
+    """None: no capture folder in the run directory."""
 
     @property
     def agents(self) -> tuple[str, ...]:

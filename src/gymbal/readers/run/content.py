@@ -1,0 +1,228 @@
+"""What a task asks and how it was asked, from a row's request; equal requests are read once.
+
+A rollout echoes the request with every field of the API filled in, the materialized input only with the
+fields that were set. Both are brought to one form before they are hashed, so that the same task has the
+same digests.
+"""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import Any
+
+import msgspec
+
+from gymbal.io.fingerprint import canonical_json, fingerprint
+from gymbal.model.run import Settings, TaskContent
+from gymbal.readers.run.keys import number_or_none, text_or_none
+
+DEFAULTED_ITEM_KEYS = ("status", "phase")
+"""Keys of an input item that the API sets and that say nothing about the task."""
+
+DEFAULTED_PART_VALUES: dict[str, Any] = {"annotations": [], "logprobs": [], "detail": "auto"}
+"""Keys of a content part with the value that the echo fills in."""
+
+ENGINE_ARGUMENTS = ("chat_template_kwargs", "extra_body")
+"""Keys of `metadata` that Gym's vLLM server passes on to the engine: settings, not content."""
+
+TASK_NAMES = ("uuid", "task_id", "id")
+"""Names of a dataset row, best first. They are what people call it, not what it asks."""
+
+BOOKKEEPING_FIELDS = frozenset(
+    {
+        "agent_ref",
+        "task_source",
+        "skills_ref",
+        "responses_create_params",
+        "task_input",
+        "task_data",
+        *TASK_NAMES,
+    }
+)
+
+
+class Request(msgspec.Struct, frozen=True):
+    """What a row's `responses_create_params` says."""
+
+    content: TaskContent
+    settings: Settings
+    is_empty: bool
+    """The input holds no message at all: another field of the dataset says what to do."""
+
+
+class _Params(msgspec.Struct):
+    """`responses_create_params`, as far as it is task content or a setting; whatever type the fields have."""
+
+    input: Any = None
+    tools: Any = None
+    instructions: Any = None
+    metadata: Any = None
+    prompt: Any = None
+    text: Any = None
+    model: Any = None
+    temperature: Any = None
+    top_p: Any = None
+    max_output_tokens: Any = None
+    max_tool_calls: Any = None
+    parallel_tool_calls: Any = None
+    tool_choice: Any = None
+    reasoning: Any = None
+
+
+NULL = msgspec.Raw(b"null")
+"""Stands for an absent member where absent and null say the same."""
+
+
+class RequestReader:
+    """Reads requests, and remembers by digest what it has read: the repeats of a task share one result."""
+
+    def __init__(self) -> None:
+        self._known: dict[bytes, Request] = {}
+        self._settings: dict[Settings, Settings] = {}
+        self._decoder = msgspec.json.Decoder(_Params | None)
+
+    def read(self, params: msgspec.Raw) -> Request:
+        """Read a row's `responses_create_params`; null is an empty request.
+
+        Raises msgspec.ValidationError when it is no object.
+        """
+        key = sha256(params).digest()
+        known = self._known.get(key)
+        if known is None:
+            known = self._known[key] = self._decode(params)
+        return known
+
+    def _decode(self, raw: msgspec.Raw) -> Request:
+        params = self._decoder.decode(raw) or _Params()
+        settings = _settings(params)
+        return Request(
+            content=_content(params),
+            settings=self._settings.setdefault(settings, settings),
+            is_empty=not params.input,
+        )
+
+
+def verifier_digest(fields: dict[str, msgspec.Raw], *, with_names: bool) -> str:
+    """Digest of the fields of a dataset row that are neither request nor bookkeeping: how it is judged.
+
+    `with_names` counts the row's own names in: where the prompt is empty they are what selects the task.
+    """
+    left = {
+        name: msgspec.json.decode(raw)
+        for name, raw in fields.items()
+        if not name.startswith("_ng_")
+        and (name not in BOOKKEEPING_FIELDS or (with_names and name in TASK_NAMES))
+    }
+    return fingerprint(left)
+
+
+def _content(params: _Params) -> TaskContent:
+    asked: dict[str, Any] = {"input": _normal_input(params.input)}
+    metadata = params.metadata if isinstance(params.metadata, dict) else {}
+    rest = {
+        "metadata": {name: value for name, value in metadata.items() if name not in ENGINE_ARGUMENTS},
+        "prompt": _without_nulls(params.prompt),
+        "text": _without_nulls(params.text),
+    }
+    asked.update((name, value) for name, value in rest.items() if value)
+    return TaskContent(
+        prompt=fingerprint(asked), tools=fingerprint(_normal_tools(params.tools)), verifier=None
+    )
+
+
+def _normal_input(value: Any) -> list[Any]:
+    if isinstance(value, str):
+        return [{"role": "user", "content": value}]
+    return [_normal_item(item) for item in value] if isinstance(value, list) else []
+
+
+def _normal_item(item: Any) -> Any:
+    if not isinstance(item, dict):
+        return item
+    kept = {
+        key: value
+        for key, value in item.items()
+        if value is not None and key not in DEFAULTED_ITEM_KEYS and (key, value) != ("type", "message")
+    }
+    if isinstance(kept.get("content"), list):
+        kept["content"] = _normal_parts(kept["content"])
+    return kept
+
+
+def _normal_parts(parts: list[Any]) -> Any:
+    """Content parts without defaults; one text alone is the same message as that text."""
+    normal = [_normal_part(part) for part in parts]
+    if len(normal) == 1 and isinstance(normal[0], dict) and normal[0].keys() == {"type", "text"}:
+        return normal[0]["text"]
+    return normal
+
+
+def _normal_part(part: Any) -> Any:
+    if not isinstance(part, dict):
+        return part
+    return {
+        key: value
+        for key, value in part.items()
+        if value is not None and not (key in DEFAULTED_PART_VALUES and value == DEFAULTED_PART_VALUES[key])
+    }
+
+
+def _normal_tools(tools: Any) -> list[Any]:
+    """Tool schemas in their order, which a chat template shows to the model."""
+    return [_without_nulls(tool) for tool in tools] if isinstance(tools, list) else []
+
+
+def _without_nulls(value: Any) -> Any:
+    """A JSON object without its null members, one level deep: a schema's own nulls mean something."""
+    return {k: v for k, v in value.items() if v is not None} if isinstance(value, dict) else value
+
+
+def _settings(params: _Params) -> Settings:
+    return Settings(
+        temperature=_float_or_none(params.temperature),
+        top_p=_float_or_none(params.top_p),
+        max_output_tokens=number_or_none(params.max_output_tokens),
+        max_tool_calls=number_or_none(params.max_tool_calls),
+        parallel_tool_calls=params.parallel_tool_calls
+        if isinstance(params.parallel_tool_calls, bool)
+        else None,
+        tool_choice=_as_text(params.tool_choice),
+        reasoning=_as_text(_without_nulls(params.reasoning)),
+        instructions=fingerprint(params.instructions) if params.instructions else None,
+        requested_model=text_or_none(params.model),
+        extra_body=_engine_arguments(params.metadata),
+    )
+
+
+def _float_or_none(value: Any) -> float | None:
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def _as_text(value: Any) -> str | None:
+    """Text as it is, anything else as canonical JSON; None for what is null or empty."""
+    if not value:
+        return None
+    return value if isinstance(value, str) else canonical_json(value).decode()
+
+
+def _engine_arguments(metadata: Any) -> str | None:
+    if not isinstance(metadata, dict):
+        return None
+    found = {}
+    for name in ENGINE_ARGUMENTS:
+        value = _decoded(metadata.get(name))
+        if isinstance(value, dict):
+            value = {key: inner for key, inner in value.items() if key != "seed"}
+        if value:
+            found[name] = value
+    return _as_text(found)
+
+
+def _decoded(value: Any) -> Any:
+    """A JSON text as what it says; a text that is no JSON stays a text."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return msgspec.json.decode(value)
+    except (msgspec.DecodeError, RecursionError):
+        return value

@@ -1,0 +1,92 @@
+"""Who a row belongs to: agent, environment server, task and repeat number."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from gymbal.model.run import RolloutKey, TaskContent
+
+UNNAMED_AGENT = "(unnamed)"
+"""The agent of rows that name neither agent nor server, as before `agent_ref` existed."""
+
+
+def text_or_none(value: Any) -> str | None:
+    """`value` if it is text that says something."""
+    return value if isinstance(value, str) and value else None
+
+
+def number_or_none(value: Any) -> int | None:
+    """`value` if it is an integer; a bool is none."""
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def agent_name(agent_ref: Any, server: str | None) -> str:
+    """The agent of a row; rows of materialized tasksets name their environment server alone."""
+    named = agent_ref.get("name") if isinstance(agent_ref, dict) else agent_ref
+    return text_or_none(named) or server or UNNAMED_AGENT
+
+
+class RowNumbers:
+    """Task and repeat numbers for rows without `_ng_task_index`, as Gym wrote them before 0.3.
+
+    Rows with the same prompt and tools get one task number, in order of first appearance, and count as its
+    repeats in file order. A row with an empty prompt is a task of its own, by its place in the file: what it
+    asks is in fields that a rollout does not repeat. One instance numbers the rows of all files of a run, so
+    that inputs and rollouts agree.
+    """
+
+    def __init__(self) -> None:
+        self._tasks: dict[tuple[str, str], int] = {}
+        self._empty_rows: Counter[str] = Counter()
+        self._repeats: Counter[tuple[str, str, int | None, int]] = Counter()
+
+    def task(self, file: str, content: TaskContent, *, is_empty: bool) -> int:
+        """The number of the task of the next row of `file` that has none."""
+        identity = (content.prompt, content.tools)
+        if is_empty:
+            self._empty_rows[file] += 1
+            identity = ("", str(self._empty_rows[file]))
+        return self._tasks.setdefault(identity, len(self._tasks))
+
+    def repeat(self, file: str, server: str, stage: int | None, task: int) -> int:
+        """How many rows of this task that had no repeat number came before in `file`."""
+        self._repeats[file, server, stage, task] += 1
+        return self._repeats[file, server, stage, task] - 1
+
+
+class KeyedRow(Protocol):
+    """A rollout or a failed attempt."""
+
+    @property
+    def key(self) -> RolloutKey: ...
+
+    @property
+    def agent(self) -> str: ...
+
+
+class Servers:
+    """Which environment server runs which agent, as far as scored and failed rows say.
+
+    Gym stamps the server on results and seldom on inputs, and not at all before 0.7. A row without one has
+    its agent's name in its place; this finds the server that the same agent's other rows name.
+    """
+
+    def __init__(self, rows: Sequence[KeyedRow]) -> None:
+        self._by_agent: dict[str, set[str]] = defaultdict(set)
+        for row in rows:
+            if row.key.server != row.agent:
+                self._by_agent[row.agent].add(row.key.server)
+        self._by_row: dict[tuple[str, int | None, int, int], str] = {}
+        if any(len(names) > 1 for names in self._by_agent.values()):
+            self._by_row = {(row.agent, *row.key[1:]): row.key.server for row in rows}
+
+    def resolve(self, agent: str, key: RolloutKey) -> RolloutKey:
+        """`key` with the server that ran the row, where that is known."""
+        names = self._by_agent.get(agent)
+        if not names or key.server != agent:
+            return key
+        if len(names) == 1:
+            return key._replace(server=next(iter(names)))
+        return key._replace(server=self._by_row.get((agent, *key[1:]), agent))
