@@ -68,7 +68,9 @@ def test_triage_example_is_explained_by_accounting(workplace: Path) -> None:
     report = triage_example(workplace)
     parts = {part["name"]: part["value"] for part in report["gap"]["parts"]}
     assert report["verdict"]["rung"] == "accounting"
-    assert parts["accounting"] > 0.8 * report["gap"]["reported"] > 0
+    assert report["verdict"]["unchecked"] == ["code", "method"]
+    assert parts["accounting"] >= report["gap"]["reported"] > 0
+    assert report["gap"]["distinguishable"] is False
     assert report["right"]["rollouts"]["failed"] > 0
 
 

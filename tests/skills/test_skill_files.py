@@ -13,6 +13,7 @@ import pytest
 import yaml
 
 from gymbal.cli.main import gymbal as root_command
+from gymbal.commands.pivot_validate import pivot_validate
 from gymbal.commands.skills import skills_list
 from gymbal.model.finding import PartName, Rung, Status, TriageReport
 from gymbal.model.item import Item, read_item
@@ -232,3 +233,22 @@ def test_pivot_skill_cuts_items_as_the_builder_does(letters: str, calls: list[st
 
 def test_pivot_skill_shows_six_ways_to_cut() -> None:
     assert len(segmentation_rows()) == 6
+
+
+def test_pivot_skill_shows_rows_that_pass_validation(tmp_path: Path) -> None:
+    page = SKILLS[0].parent / "pivot-datasets" / "references" / "row-contract.md"
+    row_block, label_block = re.findall(r"```json\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    row = json.loads(row_block)
+    (message, call, batch) = (json.loads(text) for text in re.split(r"\n(?=\{)", label_block.strip()))
+    seat = row["responses_create_params"]["tools"][0]
+    row["responses_create_params"]["tools"].append({**seat, "name": "get_seat"})
+    rows = [{**row, "expected_action": label} for label in (message, call, batch)]
+    rows[2]["responses_create_params"] = {**row["responses_create_params"], "parallel_tool_calls": True}
+    file = tmp_path / "pivots.jsonl"
+    file.write_text("".join(json.dumps(each) + "\n" for each in rows), encoding="utf-8")
+    report = pivot_validate(file)
+    assert (report.rows, report.violations, report.split) == (
+        3,
+        (),
+        {"message": 1, "function_call": 1, "function_call_batch": 1},
+    )
