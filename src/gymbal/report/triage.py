@@ -31,8 +31,8 @@ NOT_KNOWN = "not known"
 
 _STATUS_TONES = {Status.SAME: Tone.GOOD, Status.DIFFERENT: Tone.BAD, Status.UNKNOWN: Tone.DOUBT}
 
-_NOT_A_CAUSE = frozenset({Rung.NOISE, Rung.MODEL})
-"""Rungs whose `different` names no fact of the two sides."""
+_SAID_IN_FULL = frozenset({Rung.INTEGRITY, Rung.NOISE, Rung.MODEL})
+"""Rungs whose summary says all that their facts do."""
 
 _HANDOFF_TEXTS = {
     "debugging": "A run that broke is a case for debugging, not for score triage.",
@@ -123,7 +123,7 @@ def _different_facts(report: TriageReport) -> Table | None:
     rows = [
         cells(finding.name.value, fact.name, _value(fact.left), _value(fact.right))
         for finding in report.rungs
-        if finding.status is Status.DIFFERENT and finding.name not in _NOT_A_CAUSE
+        if finding.status is Status.DIFFERENT and finding.name not in _SAID_IN_FULL
         for fact in finding.facts
         if _is_worth_showing(fact)
     ]
@@ -149,12 +149,14 @@ def _noise(report: TriageReport) -> tuple[Block, ...]:
     if not rows:
         finding = next(finding for finding in report.rungs if finding.name is Rung.NOISE)
         return (paragraph(finding.summary, Tone.DOUBT),)
-    blocks: list[Block] = [Table(("", "difference", "interval", "p", "n", "k", "method"), rows)]
+    header = ("", "difference", "interval", "p", "tasks", "repeats")
+    blocks: list[Block] = [Table(header, rows, numeric=frozenset({1, 3, 4, 5}))]
+    blocks += [_quiet(f"{estimate.method}.") for _, estimate in estimates if estimate is not None]
     if noise.minimum_detectable is not None:
-        smallest = (
-            f"Smallest difference that a re-run would show, 4 times in 5: {noise.minimum_detectable:.3f}."
-        )
-        blocks.append(_quiet(smallest))
+        smallest = f"Smallest difference that re-runs would show 4 times in 5: {noise.minimum_detectable:.3f}"
+        if noise.repeats_needed is not None:
+            smallest += f"; one of this size needs {noise.repeats_needed} repeats a side"
+        blocks.append(_quiet(f"{smallest}."))
     return tuple(blocks)
 
 
@@ -166,7 +168,6 @@ def _estimate_row(name: str, estimate: NoiseEstimate) -> tuple[Text, ...]:
         f"{estimate.p:.2g}",
         str(estimate.n),
         f"{estimate.k:.3g}",
-        estimate.method,
     )
 
 
@@ -176,9 +177,13 @@ def _quiet(text: str) -> Paragraph:
 
 def _steps(report: TriageReport) -> tuple[str, ...]:
     """The steps of the verdict's rung first, then those of unknown rungs, each once."""
-    ordered = [finding for finding in report.rungs if finding.name is report.verdict.rung]
-    ordered += [finding for finding in report.rungs if finding.status is Status.UNKNOWN]
-    steps = [step for finding in ordered for step in finding.next]
+    steps = [step for finding in report.rungs if finding.name is report.verdict.rung for step in finding.next]
+    steps += [
+        f"to check {finding.name.value}: {step}"
+        for finding in report.rungs
+        if finding.status is Status.UNKNOWN
+        for step in finding.next
+    ]
     if report.verdict.handoff is not None:
         steps.insert(0, _HANDOFF_TEXTS[report.verdict.handoff])
     return tuple(dict.fromkeys(steps))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gymbal.model.finding import Finding, Gap, PartName, Rung, Status, Verdict
+from gymbal.model.finding import Finding, PartName, Rung, Status, Verdict
 from gymbal.triage.pair import Pair
 from gymbal.triage.rungs.integrity import DEBUGGING
 from gymbal.triage.rungs.model import PER_TASK_ANALYSIS
@@ -48,7 +48,7 @@ def exit_code(verdict: Verdict, *, strict: bool) -> int:
 
 
 def _headline(pair: Pair, rung: Rung, causes: Sequence[Finding], unchecked: Sequence[Rung]) -> str:
-    gap = _gap_text(pair.gap)
+    gap = _gap_text(pair)
     match rung:
         case Rung.INTEGRITY:
             text = "The two sides cannot be compared"
@@ -73,16 +73,17 @@ def _headline(pair: Pair, rung: Rung, causes: Sequence[Finding], unchecked: Sequ
     return sentence
 
 
-def _gap_text(gap: Gap) -> str:
-    if gap.reported is None:
-        return "No gap can be reported"
-    return f"{gap.reported:+.4f}" if gap.reported else "No gap"
+def _gap_text(pair: Pair) -> str:
+    gap, name = pair.gap.reported, pair.left.metric.name
+    if gap is None:
+        return f"{name} cannot be compared"
+    return f"{name} {gap:+.4f}" if gap else f"{name} is equal"
 
 
 def _noise_text(pair: Pair, gap: str) -> str:
     if pair.gap.distinguishable is None:
         return f"{gap}; whether that is more than noise cannot be told: {pair.noise_reason}"
-    return f"{gap}, which a re-run of the same two runs could show by chance"
+    return f"{gap}: re-runs of the same two could differ as much by chance"
 
 
 def _residual_text(pair: Pair) -> str:

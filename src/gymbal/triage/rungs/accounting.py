@@ -192,5 +192,5 @@ def _health_facts(pair: Pair) -> tuple[Comparison, ...]:
             right=None if right is None else getattr(right, name),
             source="quality_summary.json",
         )
-        for name in ("unhealthy", "unobserved")
+        for name in ("unhealthy",)
     )

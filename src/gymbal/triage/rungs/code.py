@@ -9,6 +9,9 @@ from gymbal.triage.pair import Pair
 
 ROLES = frozenset({Role.CODE, Role.SERVING})
 
+MAX_NAMES = 5
+"""Unknown facts that the summary names."""
+
 HOW_TO_SUPPLY = "take the Gym commit of each run from its launcher's log, or from the checkout that ran it"
 
 
@@ -25,7 +28,7 @@ def check(pair: Pair) -> Finding:
             next=facts.remedies,
         )
     if facts.unknown or not facts.equal:
-        names = ", ".join(facts.unknown) or "Gym commit, versions, serving engine"
+        names = _some(facts.unknown) or "Gym commit, versions, serving engine"
         return Finding(
             name=Rung.CODE,
             status=Status.UNKNOWN,
@@ -39,3 +42,10 @@ def check(pair: Pair) -> Finding:
         summary=f"recorded and equal: {', '.join(fact.name for fact in facts.equal)}",
         facts=facts.equal,
     )
+
+
+def _some(names: tuple[str, ...]) -> str:
+    """The names that matter most first, and how many more there are."""
+    ordered = sorted(names, key=lambda name: (not name.startswith("gym_"), name))
+    rest = len(ordered) - MAX_NAMES
+    return ", ".join(ordered[:MAX_NAMES]) + (f" and {rest} more" if rest > 0 else "")

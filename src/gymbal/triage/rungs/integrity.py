@@ -83,7 +83,7 @@ def _faults(side: SideView) -> dict[str, str]:
 
 
 def _problem_text(problems: list[Problem]) -> str:
-    shown = [f"{problem.detail} at {problem.where}" for problem in problems[:MAX_PROBLEMS_SHOWN]]
+    shown = [f"{problem.where}: {problem.detail}" for problem in problems[:MAX_PROBLEMS_SHOWN]]
     rest = len(problems) - len(shown)
     return "; ".join(shown) + (f"; and {rest} more" if rest else "")
 

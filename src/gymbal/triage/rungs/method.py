@@ -25,6 +25,7 @@ REQUEST_FIELDS = (
     "tool_choice",
     "reasoning",
     "instructions",
+    "extra_body",
 )
 """Fields of `Settings` that are method; the requested model is not."""
 

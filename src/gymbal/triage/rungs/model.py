@@ -23,7 +23,7 @@ def check(pair: Pair, earlier: Sequence[Finding]) -> Finding:
         for finding in earlier
         if finding.status is Status.DIFFERENT and finding.name is not Rung.NOISE
     ]
-    if noise.status is Status.SAME:
+    if noise.status is Status.SAME and Rung.INTEGRITY.value not in causes:
         return Finding(
             name=Rung.MODEL,
             status=Status.SAME,
