@@ -2,18 +2,19 @@
 
     python benchmarks/verify_vs_gym.py --gym-python GYM_VENV/bin/python --vectors FILE [--rounds 30]
 
-FILE holds one JSON object a line with the fields config, expected_action, output, reward and category. The script
-starts itself again under Gym's Python, which needs nemo-gym 0.7.0; gymbal.verify is found through `src`.
+FILE holds one JSON object a line with the fields config, expected_action, output, reward and category. The
+script starts itself again under Gym's Python, which needs nemo-gym 0.7.0 and finds gymbal.verify in `src`.
 
-Only reading the action and comparing it are timed, never the making of comparators. What each side starts from:
+Only reading the action and comparing it are timed, not the making of comparators. What each run starts from:
 
 - Gym, models: expected action and output are validated pydantic models already. Its best case.
-- Gym, dicts: the output, or both, are still plain dicts and Gym validates them first, as its server must.
+- Gym, ... from dicts: plain dicts, which Gym validates first, as its server does.
 - gymbal, dicts: both are plain dicts, and gymbal checks them while it is timed.
-- gymbal, label: the expected action is a prepared `Label`, as in profiling, where one label meets many samples.
+- gymbal, label: the expected action is a `Label` that has met a response before, as in profiling, where one
+  label meets many samples. What it decoded and counted then is kept.
 
-Vectors are timed in small chunks, the runs take turns, and each chunk counts with its fastest round: on a busy
-machine that is far steadier than the fastest pass over the whole file.
+Vectors are timed in small chunks, the runs take turns, and each chunk counts with its fastest round: on a
+busy machine that is steadier than the fastest pass over the whole file.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ import time
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
-from types import SimpleNamespace
+from types import GenericAlias, SimpleNamespace
 from typing import Any
 
 SRC = Path(__file__).resolve().parent.parent / "src"
@@ -102,9 +103,8 @@ def gym_runs(rows: list[Row]) -> dict[str, Run]:
     gym = import_module(f"{GYM}.verification_utils")
     adapter = import_module("pydantic").TypeAdapter
     read_expected = adapter(gym.ExpectedAction).validate_python
-    read_output = adapter(
-        list[import_module("nemo_gym.openai_utils").NeMoGymResponseOutputItem]
-    ).validate_python
+    item = import_module("nemo_gym.openai_utils").NeMoGymResponseOutputItem
+    read_output = adapter(GenericAlias(list, (item,))).validate_python
 
     def judge(comparator: Any, expected: Any, output: Any) -> Verdict:
         action = extract_action(SimpleNamespace(output=output))
