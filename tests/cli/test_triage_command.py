@@ -109,7 +109,7 @@ def test_two_stems_must_be_told_apart(tmp_path: Path) -> None:
     refused = gymbal("triage", tmp_path, CANDIDATE)
     assert_refused(refused, "first.jsonl", "second.jsonl")
     chosen = gymbal("triage", tmp_path / "first.jsonl", CANDIDATE, "--format", "json")
-    assert json.loads(chosen.stdout)["left"]["rollouts"]["scored"] == 80
+    assert json.loads(chosen.stdout)["left"]["rollouts"]["scored"] == 72
 
 
 def test_unknown_metric_is_refused() -> None:

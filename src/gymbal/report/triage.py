@@ -136,7 +136,7 @@ def _is_worth_showing(fact: Comparison) -> bool:
 
 def _value(value: Value) -> str:
     if value is None:
-        return "-"
+        return NOT_KNOWN
     if isinstance(value, bool):
         return "yes" if value else "no"
     return f"{value:.6g}" if isinstance(value, float) else str(value)
