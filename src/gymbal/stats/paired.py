@@ -104,7 +104,8 @@ def new_tasks(
     the t interval covers too rarely where few tasks changed. Then both questions have the same answer,
     because single repeats cannot tell noise within a task from differences between tasks.
 
-    Source: Miller 2024 (arXiv 2411.00640). Raises ValueError when the lengths differ.
+    Source: Miller 2024 (arXiv 2411.00640). Not estimable without spread, since a zero width would claim that
+    all tasks there are behave alike. Raises ValueError when the lengths differ.
     """
     check_paired(left, right)
     if left.tasks < 2:
@@ -114,26 +115,24 @@ def new_tasks(
         method = "new tasks: McNemar mid-p and Tango interval over tasks, one repeat a side"
         return _from_pairs(pairs, level, method)
     difference_T = right.mean_T - left.mean_T
-    deviation_T = difference_T - np.mean(difference_T)
-    if np.all(np.abs(deviation_T) <= _ROUNDING * _scale(left, right)):
-        return NotEstimable("every task has the same difference, so the tasks show no spread")
-    if clusters_T is None:
-        groups, sum_G, method = left.tasks, deviation_T, "new tasks: paired t over tasks"
-    else:
-        if len(clusters_T) != left.tasks:
-            raise ValueError(f"{len(clusters_T)} cluster names for {left.tasks} tasks")
-        sum_G = _sums_by_cluster(deviation_T, clusters_T)
-        groups = len(sum_G)
-        if groups < 2:
-            return NotEstimable("all tasks are in one cluster")
-        method = f"new tasks: paired t, cluster-robust over {groups} clusters"
-        if groups < FEW_CLUSTERS:
+    sum_G, method = difference_T - np.mean(difference_T), "new tasks: paired t over tasks"
+    if clusters_T is not None:
+        sum_G = _sums_by_cluster(sum_G, clusters_T)
+        method = f"new tasks: paired t, cluster-robust over {len(sum_G)} clusters"
+        if len(sum_G) < FEW_CLUSTERS:
             method += f" (fewer than {FEW_CLUSTERS}: the interval is too narrow)"
+    groups = len(sum_G)
+    if groups < 2:
+        return NotEstimable("all tasks are in one cluster")
+    if np.all(np.abs(sum_G) <= _ROUNDING * _scale(left, right)):
+        return NotEstimable("the difference is the same everywhere, so the tasks show no spread")
     error = math.sqrt(groups / (groups - 1) * float(np.sum(sum_G**2))) / left.tasks
     return _student(left, right, _difference(left, right), error, groups - 1, level, method)
 
 
 def _sums_by_cluster(values_T: FloatArray, clusters_T: Sequence[Hashable]) -> FloatArray:
+    if len(clusters_T) != len(values_T):
+        raise ValueError(f"{len(clusters_T)} cluster names for {len(values_T)} tasks")
     number_of = {name: number for number, name in enumerate(dict.fromkeys(clusters_T))}
     sums_G = np.zeros(len(number_of))
     np.add.at(sums_G, [number_of[name] for name in clusters_T], values_T)
