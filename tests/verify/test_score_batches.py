@@ -90,8 +90,8 @@ def test_the_category_is_the_near_miss_of_the_first_unmatched_call() -> None:
 
 
 def test_fuzzy_matches_are_paired_to_the_largest_number() -> None:
-    # At threshold 0.25, "p y" accepts both calls (one common word of 4), "x y" only "x y" (2 of 4): giving "x y"
-    # to "p y" would strand the second expected call.
+    # At threshold 0.25, "p y" accepts both calls (one common word of 4), but "x y" only "x y" (2 of 4).
+    # Giving "x y" to "p y" would strand the second expected call.
     texts = ["p y", "x y"], ["x y", "p q"]
     expected, actual = ([call("f", f'{{"t": "{text}"}}') for text in side] for side in texts)
     label = {"type": "function_call_batch", "calls": expected}
