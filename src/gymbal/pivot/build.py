@@ -20,7 +20,7 @@ from gymbal.model.trajectory import Trajectory
 from gymbal.pivot.candidate import Candidate, judge
 from gymbal.pivot.card import card
 from gymbal.pivot.config import config_yaml
-from gymbal.pivot.metrics import Tally, encode_metrics, metrics_of, tally_candidate, tally_trajectory
+from gymbal.pivot.metrics import Tally, count_candidate, count_trajectory, encode_metrics, metrics_of
 from gymbal.pivot.row import DATASET_NAME, Row
 from gymbal.verify import Comparator, ComparatorConfig
 
@@ -50,10 +50,10 @@ def build(
         ):
             for trajectory in trajectories:
                 judged = judge(trajectory, name, comparator)
-                tally.update(tally_trajectory(judged))
+                tally.update(count_trajectory(judged))
                 for candidate in judged.candidates:
                     final = _without_duplicate(candidate, keys)
-                    tally.update(tally_candidate(final))
+                    tally.update(count_candidate(final))
                     _write(final, trajectory, rows, skipped)
         metrics = metrics_of(tally, name)
         (folder / METRICS).write_bytes(encode_metrics(metrics))

@@ -28,23 +28,29 @@ from gymbal.pivot.row import Row
 Tally = Counter[tuple[str, str]]
 """Count by (group, name), such as ("skipped", "open_call"). Tallies of parts add up to that of the whole."""
 
-PROVENANCE = tuple(name for name in PivotInfo.__struct_fields__ if name != "boundary")
+PROVENANCE = PivotInfo.__struct_fields__
+OPTIONAL_PROVENANCE = ("task", "rollout", "reward")
+"""What a source may not say."""
 
 
-def tally_trajectory(judged: Judged) -> Tally:
-    """What one trajectory adds, its candidates left out."""
-    tally: Tally = Counter()
-    tally["trajectories", ""] += 1
-    tally["source_rewards", _reward_class(judged.trajectory.reward)] += 1
-    tally["call_count_check", _call_count_verdict(judged)] += 1
-    for name, count in judged.dropped_fields.items():
-        tally["dropped_fields", name] += count
-    return tally
+def count_trajectory(judged: Judged) -> Iterator[tuple[str, str]]:
+    """Yield what one trajectory adds to a tally, its candidates left out."""
+    yield "trajectories", ""
+    yield "source_rewards", _reward_class(judged.trajectory.reward)
+    yield "call_count_check", _call_count_verdict(judged)
+    for name in judged.dropped_fields.elements():
+        yield "dropped_fields", name
 
 
-def tally_candidate(candidate: Candidate) -> Tally:
-    """What one candidate adds, with its final outcome."""
-    return Counter((*_of_call(candidate.call), *_of_outcome(candidate)))
+def count_candidate(candidate: Candidate) -> Iterator[tuple[str, str]]:
+    """Yield what one candidate adds to a tally, with its final outcome."""
+    yield from _of_call(candidate.call)
+    outcome = candidate.outcome
+    if isinstance(outcome, Refusal):
+        yield "skipped", outcome.reason
+    else:
+        yield "kept", ""
+        yield from _of_row(outcome)
 
 
 def _of_call(call: ModelCall) -> Iterator[tuple[str, str]]:
@@ -59,15 +65,6 @@ def _of_call(call: ModelCall) -> Iterator[tuple[str, str]]:
         yield "narrate_and_call", ""
 
 
-def _of_outcome(candidate: Candidate) -> Iterator[tuple[str, str]]:
-    outcome = candidate.outcome
-    if isinstance(outcome, Refusal):
-        yield "skipped", outcome.reason
-        return
-    yield "kept", ""
-    yield from _of_row(outcome)
-
-
 def _of_row(row: Row) -> Iterator[tuple[str, str]]:
     yield "split", row.label.kind
     yield "depth", str(row.info.depth)
@@ -77,9 +74,9 @@ def _of_row(row: Row) -> Iterator[tuple[str, str]]:
         yield "tools", tool
     for _ in range(row.info.own_reasoning_items):
         yield "reasoning", "withheld"
-    for name in PROVENANCE:
-        if getattr(row.info, name) is not None:
-            yield "provenance", name
+    for name in OPTIONAL_PROVENANCE:
+        if getattr(row.info, name) is None:
+            yield "without_provenance", name
 
 
 def _reward_class(reward: float | None) -> str:
@@ -131,7 +128,7 @@ def metrics_of(tally: Tally, dataset: str) -> BuildMetrics:
         ),
         source_rewards=_group(tally, "source_rewards"),
         dropped_fields=_group(tally, "dropped_fields"),
-        provenance=_group(tally, "provenance", PROVENANCE),
+        provenance={name: kept - tally["without_provenance", name] for name in PROVENANCE},
         shares={**_shares(of_candidates, candidates), **_shares(split, kept)},
         notes=(),
     )

@@ -38,12 +38,12 @@ class CallsAndResults:
     """Matches tool results to calls while items go by: a result answers the latest open call of its id."""
 
     def __init__(self) -> None:
-        self._open: Counter[str | None] = Counter()
+        self._open: dict[str | None, int] = {}
 
     def refusal(self, item: Item) -> Refusal | None:
         """Take note of `item`; say so when it is a result that answers no call."""
         if item.kind is ItemKind.CALL:
-            self._open[item.call_id] += 1
+            self._open[item.call_id] = self._open.get(item.call_id, 0) + 1
         elif item.kind is ItemKind.RESULT:
             if item.call_id not in self._open:
                 detail = f"result {_shown(item.call_id)} answers no call before it"

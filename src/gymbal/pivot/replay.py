@@ -3,7 +3,8 @@
 - `prompt_token_ids`, `generation_token_ids`, `generation_log_probs`, `routed_experts`: the sampled tokens
   of the policy that wrote the trajectory. A training backend may splice them into the prompt of another
   policy, and they make a row many times longer.
-- `status: null` on an assistant message: Gym 0.7.0 refuses it, and its default says the same.
+- `status: null` on an assistant message and `type: null` on any: Gym 0.7.0 refuses them, and its defaults
+  say the same.
 
 Everything else stays byte for byte, null fields included: Gym 0.7.0 takes them.
 """
@@ -16,9 +17,7 @@ import msgspec
 
 from gymbal.model.item import Item, ItemKind
 from gymbal.model.pivot import Refusal, SkipReason
-from gymbal.pivot.request import item_problem, reasoning_has_id
-
-TOKEN_FIELDS = ("prompt_token_ids", "generation_token_ids", "generation_log_probs", "routed_experts")
+from gymbal.pivot.request import TOKEN_FIELDS, check_item
 
 
 class Replay(NamedTuple):
@@ -29,40 +28,35 @@ class Replay(NamedTuple):
     """Why no prefix can hold the item."""
 
 
-class _Harmful(msgspec.Struct, gc=False):
-    status: str | msgspec.UnsetType | None = msgspec.UNSET
-    prompt_token_ids: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
-    generation_token_ids: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
-    generation_log_probs: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
-    routed_experts: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
-
-
-_decode_harmful = msgspec.json.Decoder(_Harmful).decode
 _decode_fields = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
 
 def replay(item: Item) -> Replay:
     """Return how `item` stands in a prefix, or why it cannot."""
-    dropped = harmful_fields(item)
-    raw = _without(item.raw, dropped) if dropped else item.raw
-    if item.kind is ItemKind.REASONING and not reasoning_has_id(raw):
+    raw = item.raw
+    dropped: tuple[str, ...] = ()
+    verdict = check_item(item.kind, item.type_name, raw)
+    if verdict.carries_tokens or verdict.problem is not None:
+        raw, dropped = _without_harm(item)
+        verdict = check_item(item.kind, item.type_name, raw)
+    if verdict.lacks_id:
         return Replay(raw, dropped, Refusal(SkipReason.REASONING_WITHOUT_ID, "reasoning has no id"))
-    problem = item_problem(item.kind, item.type_name, raw)
-    return Replay(raw, dropped, Refusal(SkipReason.UNSUPPORTED_ITEM, problem) if problem else None)
+    if verdict.problem is not None:
+        return Replay(raw, dropped, Refusal(SkipReason.UNSUPPORTED_ITEM, verdict.problem))
+    return Replay(raw, dropped, None)
 
 
-def harmful_fields(item: Item) -> tuple[str, ...]:
-    """Names of the fields of `item` that a prefix leaves out."""
-    try:
-        found = _decode_harmful(item.raw)
-    except msgspec.ValidationError:
-        return ()  # a status that is no string: Gym refuses the item as it is
-    names = tuple(name for name in TOKEN_FIELDS if getattr(found, name) is not msgspec.UNSET)
-    if item.kind is ItemKind.ASSISTANT and found.status is None:
-        return ("status", *names)
-    return names
+def _without_harm(item: Item) -> tuple[bytes, tuple[str, ...]]:
+    """The item without its harmful fields, and their names. Its other values stay byte for byte."""
+    fields = _decode_fields(item.raw)
+    dropped = tuple(name for name, value in fields.items() if _is_harmful(item.kind, name, bytes(value)))
+    if not dropped:
+        return item.raw, ()
+    kept = {name: value for name, value in fields.items() if name not in dropped}
+    return msgspec.json.encode(kept), dropped
 
 
-def _without(raw: bytes, names: tuple[str, ...]) -> bytes:
-    fields = _decode_fields(raw)
-    return msgspec.json.encode({name: value for name, value in fields.items() if name not in names})
+def _is_harmful(kind: ItemKind, name: str, value: bytes) -> bool:
+    if name in TOKEN_FIELDS or (name == "type" and value == b"null"):
+        return True
+    return name == "status" and value == b"null" and kind is ItemKind.ASSISTANT

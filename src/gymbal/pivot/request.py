@@ -7,11 +7,12 @@ message.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import UNSET, Raw, Struct, UnsetType
 
 from gymbal.model.item import ItemKind
 
@@ -38,6 +39,15 @@ OTHER_ITEM_TYPES = frozenset(
 )
 """Item types that Gym takes too. `gymbal pivot build` writes none of them."""
 
+OTHER_TOOL_TYPES = frozenset(
+    {
+        *("apply_patch", "code_interpreter", "computer", "computer_use_preview", "custom", "file_search"),
+        *("image_generation", "local_shell", "mcp", "namespace", "shell", "tool_search", "web_search"),
+        *("web_search_2025_08_26", "web_search_preview", "web_search_preview_2025_03_11"),
+    }
+)
+"""Tool types that Gym takes beside `function`. No expected action can call them."""
+
 _Status = Literal["in_progress", "completed", "incomplete"]
 _Phase = Literal["commentary", "final_answer"]
 _Detail = Literal["low", "high", "auto", "original"]
@@ -58,8 +68,15 @@ class _InputFile(Struct, tag="input_file", gc=False):
 
 
 class _InputVideo(Struct, tag="input_video", gc=False):
-    video_url: Any = None
-    video: Any = None
+    video_url: str | dict[str, Any] | UnsetType = UNSET
+    video: str | dict[str, Any] | UnsetType = UNSET
+
+    def __post_init__(self) -> None:
+        sources = [source for source in (self.video_url, self.video) if source is not UNSET]
+        source = sources[0] if len(sources) == 1 else ""
+        url = source.get("url") if isinstance(source, dict) else source
+        if not isinstance(url, str) or not url.strip():
+            raise ValueError("input_video needs one source: video_url or video with a URL")
 
 
 class _ResultImage(Struct, tag="input_image", gc=False):
@@ -68,24 +85,92 @@ class _ResultImage(Struct, tag="input_image", gc=False):
     file_id: str | None = None
 
 
+class _FileCitation(Struct, tag="file_citation", gc=False):
+    file_id: str
+    filename: str
+    index: int
+
+
+class _UrlCitation(Struct, tag="url_citation", gc=False):
+    url: str
+    title: str
+    start_index: int
+    end_index: int
+
+
+class _ContainerFileCitation(Struct, tag="container_file_citation", gc=False):
+    container_id: str
+    file_id: str
+    filename: str
+    start_index: int
+    end_index: int
+
+
+class _FilePath(Struct, tag="file_path", gc=False):
+    file_id: str
+    index: int
+
+
+class _TopLogprob(Struct, gc=False):
+    token: str
+    bytes: list[int]
+    logprob: float
+
+
+class _Logprob(Struct, gc=False):
+    token: str
+    bytes: list[int]
+    logprob: float
+    top_logprobs: list[_TopLogprob]
+
+
 class _OutputText(Struct, tag="output_text", gc=False):
     text: str
-    annotations: list[dict[str, Any]]
+    annotations: list[_FileCitation | _UrlCitation | _ContainerFileCitation | _FilePath]
+    logprobs: list[_Logprob] | None = None
 
 
 class _RefusalText(Struct, tag="refusal", gc=False):
     refusal: str
 
 
-class _OutputMessage(Struct, gc=False):
+class _Sampled(Struct, gc=False, kw_only=True):
+    """Fields of training rollouts: the tokens that the policy sampled."""
+
+    prompt_token_ids: Raw | UnsetType = UNSET
+    generation_token_ids: Raw | UnsetType = UNSET
+    generation_log_probs: Raw | UnsetType = UNSET
+    routed_experts: Raw | UnsetType = UNSET
+
+    def carries_tokens(self) -> bool:
+        return not (
+            self.prompt_token_ids is UNSET
+            and self.generation_token_ids is UNSET
+            and self.generation_log_probs is UNSET
+            and self.routed_experts is UNSET
+        )
+
+    def lacks_tokens(self) -> bool:
+        """Whether one of the three lists is missing that Gym takes only together."""
+        lists = (self.prompt_token_ids, self.generation_token_ids, self.generation_log_probs)
+        return any(value is UNSET or not bytes(value).startswith(b"[") for value in lists)
+
+
+TOKEN_FIELDS = _Sampled.__struct_fields__
+
+
+class _OutputMessage(_Sampled, gc=False):
     id: str
     content: list[_OutputText | _RefusalText]
+    type: Literal["message"] = "message"
     status: _Status = "completed"
     phase: _Phase | None = None
 
 
-class _EasyMessage(Struct, gc=False):
+class _EasyMessage(_Sampled, gc=False):
     content: Raw
+    type: Literal["message"] = "message"
+    status: str | None = None
     phase: _Phase | None = None
 
 
@@ -99,17 +184,15 @@ class _ReasoningText(Struct, gc=False):
     type: Literal["reasoning_text"]
 
 
-class _Reasoning(Struct, gc=False):
+class _Reasoning(_Sampled, gc=False):
     summary: list[_SummaryText]
+    id: Raw = Raw(b"null")
     content: list[_ReasoningText] | None = None
     encrypted_content: str | None = None
+    status: str | None = None
 
 
-class _ReasoningId(Struct, gc=False):
-    id: Raw = Raw(b"null")
-
-
-class _Call(Struct, gc=False):
+class _Call(_Sampled, gc=False):
     call_id: str
     name: str
     arguments: str
@@ -118,7 +201,7 @@ class _Call(Struct, gc=False):
     namespace: str | None = None
 
 
-class _Result(Struct, gc=False):
+class _Result(_Sampled, gc=False):
     call_id: str
     output: Raw
     id: str | None = None
@@ -136,7 +219,6 @@ class _FunctionTool(Struct, forbid_unknown_fields=True, gc=False):
 
 class _AnyTool(Struct, gc=False):
     type: str | None = None
-    name: str | None = None
 
 
 _input_parts = msgspec.json.Decoder(list[_InputText | _InputImage | _InputFile | _InputVideo]).decode
@@ -144,7 +226,6 @@ _result_parts = msgspec.json.Decoder(list[_InputText | _ResultImage | _InputFile
 _output_message = msgspec.json.Decoder(_OutputMessage).decode
 _easy_message = msgspec.json.Decoder(_EasyMessage).decode
 _reasoning = msgspec.json.Decoder(_Reasoning).decode
-_reasoning_id = msgspec.json.Decoder(_ReasoningId).decode
 _call = msgspec.json.Decoder(_Call).decode
 _result = msgspec.json.Decoder(_Result).decode
 _tool_list = msgspec.json.Decoder(list[Raw]).decode
@@ -152,47 +233,62 @@ _any_tool = msgspec.json.Decoder(_AnyTool).decode
 _function_tool = msgspec.json.Decoder(_FunctionTool).decode
 
 
-def reasoning_has_id(raw: bytes) -> bool:
-    """Whether the reasoning item `raw` carries an id, which Gym asks for when it is replayed as input."""
-    return bytes(_reasoning_id(raw).id).startswith(b'"')
+class Verdict(NamedTuple):
+    """What Gym would say to an input item."""
+
+    problem: str | None
+    """Why it refuses the item."""
+    lacks_id: bool
+    """The item is reasoning without an id, which Gym asks for."""
+    carries_tokens: bool
+    """The item holds sampled tokens. Not looked for in an item that is refused."""
 
 
-def item_problem(kind: ItemKind, type_name: str, raw: bytes) -> str | None:
-    """Say why Gym would refuse the item `raw`, or None when it takes it."""
+def check_item(kind: ItemKind, type_name: str, raw: bytes) -> Verdict:
+    """Judge the item `raw`, of a kind and type as `model.item.read_item` reads them."""
+    lacks_id = False
+    item: _Sampled
     try:
         if kind is ItemKind.CALL:
-            _call(raw)
+            item = _call(raw)
         elif kind is ItemKind.RESULT:
-            _check_content(_result(raw).output, _result_parts)
+            item = result = _result(raw)
+            _check_content(result.output, _result_parts)
         elif kind is ItemKind.REASONING:
-            _reasoning(raw)
-            return None if reasoning_has_id(raw) else "reasoning has no id"
+            item = reasoning = _reasoning(raw)
+            lacks_id = not bytes(reasoning.id).startswith(b'"')
         elif kind is ItemKind.ASSISTANT:
-            _check_assistant(raw)
+            item = _assistant_message(raw)
         elif kind in (ItemKind.USER, ItemKind.SYSTEM):
-            _check_content(_easy_message(raw).content, _input_parts)
+            item = message = _easy_message(raw)
+            _check_content(message.content, _input_parts)
         else:
-            return f"{type_name[:80] or 'an item without type'} is no item of a pivot row"
+            unknown = f"{type_name[:80] or 'an item without type'} is no item of a pivot row"
+            return Verdict(unknown, False, False)
     except (msgspec.DecodeError, RecursionError) as error:
-        return f"{type_name or kind.value}: {error}"
-    return None
+        return Verdict(f"{type_name[:80] or kind.value}: {error}", False, False)
+    if not item.carries_tokens():
+        return Verdict(None, lacks_id, False)
+    problem = f"{type_name}: sampled tokens are not complete" if item.lacks_tokens() else None
+    return Verdict(problem, lacks_id, True)
 
 
-def _check_assistant(raw: bytes) -> None:
+def _assistant_message(raw: bytes) -> _Sampled:
     """An output message or, with text or input parts as content, an easy input message."""
-    message = _easy_message(raw)
-    content = bytes(message.content)
-    if content.startswith(b'"'):
-        return
     try:
-        _output_message(raw)
+        return _output_message(raw)
     except msgspec.DecodeError:
+        message = _easy_message(raw)
+        content = bytes(message.content)
+        if content.startswith(b'"'):
+            return message
         if b'"input_' not in content and content != b"[]":
             raise
         _input_parts(content)
+        return message
 
 
-def _check_content(content: Raw, parts: Any) -> None:
+def _check_content(content: Raw, parts: Callable[[bytes], object]) -> None:
     """Text passes unread: only lists have parts that could be wrong."""
     encoded = bytes(content)
     if not encoded.startswith(b'"'):
@@ -219,8 +315,7 @@ def read_tools(raw: bytes) -> Tools:
     names = set()
     for position, tool in enumerate(tools):
         try:
-            kind = _any_tool(tool)
-            if kind.type in (None, "function"):
+            if _any_tool(tool).type not in OTHER_TOOL_TYPES:
                 names.add(_function_tool(tool).name)
         except (msgspec.DecodeError, RecursionError) as error:
             return Tools(frozenset(names), False, f"tools[{position}]: {error}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from hashlib import sha256
-from pathlib import PurePath
 from typing import NamedTuple
 from uuid import UUID
 
@@ -74,7 +73,7 @@ def row_of(trajectory: Trajectory, place: Place, prefix: Prefix, label: Label, d
 
 def _info(trajectory: Trajectory, place: Place, uuid: str) -> PivotInfo:
     return PivotInfo(
-        source=PurePath(trajectory.source.path).name,
+        source=trajectory.source.path.rpartition("/")[2],
         line=trajectory.source.line,
         task=trajectory.task,
         rollout=trajectory.rollout,

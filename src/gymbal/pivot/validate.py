@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 
@@ -11,18 +12,20 @@ import msgspec
 
 from gymbal.io.jsonl import Line, read_lines
 from gymbal.model.pivot import ActionKind, ValidationReport, Violation
-from gymbal.pivot.check import (
+from gymbal.pivot.check_input import SeenItem, check_input
+from gymbal.pivot.check_row import check_fields, check_label, is_list
+from gymbal.pivot.config import GymConfig
+from gymbal.pivot.parse import (
     LABEL,
     REQUEST,
+    AnyLabel,
     Check,
     PivotRow,
-    check_row,
     kind_of,
     read_agent,
     read_label,
     read_row,
 )
-from gymbal.pivot.config import GymConfig
 from gymbal.pivot.row import KEY_BYTES
 from gymbal.pivot.rules import RULES, Severity
 from gymbal.pivot.scorer import Scorer, scorer_for
@@ -75,6 +78,7 @@ class _Scorers:
         self.found: dict[str | None, Scorer] = {}
 
     def of(self, agent: str | None) -> Scorer | None:
+        """None without a config."""
         if self._config is None:
             return None
         if agent not in self.found:
@@ -82,20 +86,30 @@ class _Scorers:
         return self.found[agent]
 
 
+@dataclass
+class _Memory:
+    """What earlier rows leave behind for later ones."""
+
+    items: list[SeenItem] = field(default_factory=list)
+    """Those of the row before."""
+    first_lines: dict[bytes, int] = field(default_factory=dict)
+    """First line of each request and label, by their digest."""
+
+
 def validate(
     path: Path, config: GymConfig | None, *, config_path: str | None = None, max_problems: int = 20
 ) -> ValidationReport:
-    """Check every row of the JSONL file `path`, in one pass, holding one row and a digest of each.
+    """Check every row of the JSONL file `path` in one pass, holding two rows and a digest of each.
 
     Rules that need a config are skipped without one, and the report says so. A broken row is a violation,
     not an error; InputError is raised only for a file that cannot be read.
     """
     findings = _Findings(max_problems)
     scorers = _Scorers(config)
+    memory = _Memory()
     split: Counter[str] = Counter()
-    first_lines: dict[bytes, int] = {}
     for line in read_lines(path):
-        checks, kind = _check_line(line, scorers, first_lines)
+        checks, kind = _check_line(line, scorers, memory)
         findings.add(checks, line)
         split[kind] += 1
     rows = split.total()
@@ -111,13 +125,14 @@ def validate(
     )
 
 
-def _check_line(line: Line, scorers: _Scorers, first_lines: dict[bytes, int]) -> tuple[list[Check], str]:
+def _check_line(line: Line, scorers: _Scorers, memory: _Memory) -> tuple[list[Check], str]:
+    """The rules checked on one line, and the kind of its label."""
     row = read_row(line.data)
     if isinstance(row, Check):
         return [row], UNREADABLE
     label = read_label(row)
-    checks = [Check("P001"), *check_row(row, None if isinstance(label, Check) else label)]
-    checks.append(_check_duplicate(row, line.number, first_lines))
+    checks = [Check("P001"), *_check_request(row, label, memory)]
+    checks.append(_check_duplicate(row, line.number, memory))
     agent = read_agent(row)
     checks.append(agent if isinstance(agent, Check) else Check("P017"))
     if isinstance(label, Check):
@@ -129,11 +144,25 @@ def _check_line(line: Line, scorers: _Scorers, first_lines: dict[bytes, int]) ->
     return checks, kind_of(label)
 
 
-def _check_duplicate(row: PivotRow, number: int, first_lines: dict[bytes, int]) -> Check:
-    digest = sha256(row.responses_create_params)
-    digest.update(b"\0")
-    digest.update(row.expected_action)
-    first = first_lines.setdefault(digest.digest()[:KEY_BYTES], number)
+def _check_request(row: PivotRow, label: AnyLabel | Check, memory: _Memory) -> Iterator[Check]:
+    fields = row.responses_create_params
+    if fields is None:
+        yield Check("P002", REQUEST, "missing")
+        return
+    yield from check_fields(fields)
+    if not isinstance(label, Check):
+        yield from check_label(label, fields)
+    if is_list(fields.get("input")):
+        checks, memory.items = check_input(fields["input"], memory.items)
+        yield from checks
+
+
+def _check_duplicate(row: PivotRow, number: int, memory: _Memory) -> Check:
+    digest = sha256(row.expected_action)
+    for name, value in (row.responses_create_params or {}).items():
+        digest.update(b"\0%b\0" % name.encode())
+        digest.update(value)
+    first = memory.first_lines.setdefault(digest.digest()[:KEY_BYTES], number)
     return Check("P021", REQUEST, None if first == number else f"same as line {first}")
 
 

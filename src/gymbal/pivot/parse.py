@@ -1,0 +1,106 @@
+"""Reads one line of a pivot dataset back, decoding no more of it than the rules look at."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import msgspec
+from msgspec import Raw, Struct
+
+from gymbal.model.pivot import ActionKind
+
+REQUEST, LABEL, AGENT = "responses_create_params", "expected_action", "agent_ref"
+
+MAX_SHOWN = 80
+MAX_SHOWN_LIST = 400
+"""A report quotes no more characters of a row: it must stay short whatever the row holds."""
+
+
+class Check(NamedTuple):
+    """One rule checked at one place."""
+
+    rule: str
+    key: str = ""
+    found: str | None = None
+    """What breaks the rule; None where it holds."""
+
+
+class PivotRow(Struct, gc=False):
+    """The fields that a row is used by."""
+
+    responses_create_params: dict[str, Raw] | None = None
+    expected_action: Raw = Raw(b"null")
+    agent_ref: Raw = Raw(b"null")
+
+
+class MessageLabel(Struct, tag="message", gc=False):
+    content: str
+
+
+class CallLabel(Struct, tag="function_call", gc=False):
+    name: str
+    arguments: str
+
+
+class BatchLabel(Struct, tag="function_call_batch", gc=False):
+    calls: list[CallLabel]
+
+
+AnyLabel = MessageLabel | CallLabel | BatchLabel
+
+
+class _AgentRef(Struct, gc=False):
+    type: str
+    name: str
+
+
+_decode_row = msgspec.json.Decoder(PivotRow).decode
+_decode_label = msgspec.json.Decoder(AnyLabel).decode
+_decode_agent = msgspec.json.Decoder(_AgentRef | None).decode
+
+
+def read_row(data: bytes) -> PivotRow | Check:
+    """Return the row in a line, or the rule that the line breaks."""
+    try:
+        # msgspec does not look into the strings that it passes over.
+        if not data.isascii():
+            data.decode()
+        return _decode_row(data)
+    except UnicodeDecodeError as error:
+        return Check("P001", "", f"not UTF-8: {error}")
+    except (msgspec.DecodeError, RecursionError) as error:
+        problem = str(error)
+        return Check("P002", REQUEST, problem) if f"$.{REQUEST}" in problem else Check("P001", "", problem)
+
+
+def read_label(row: PivotRow) -> AnyLabel | Check:
+    """Return the label of a row, or the rule that it breaks."""
+    if is_null(row.expected_action):
+        return Check("P003", LABEL, "missing")
+    try:
+        return _decode_label(row.expected_action)
+    except (msgspec.DecodeError, RecursionError) as error:
+        return Check("P003", LABEL, str(error))
+
+
+def read_agent(row: PivotRow) -> str | Check | None:
+    """Return the name of the row's agent, None where the config is to route it, or the broken rule."""
+    try:
+        agent = _decode_agent(row.agent_ref)
+    except (msgspec.DecodeError, RecursionError) as error:
+        return Check("P017", AGENT, str(error))
+    if agent is not None and agent.type != "responses_api_agents":
+        return Check("P017", f"{AGENT}.type", agent.type[:MAX_SHOWN])
+    return None if agent is None else agent.name
+
+
+def kind_of(label: AnyLabel) -> ActionKind:
+    """The kind of a label, by the name that Gym gives it."""
+    if isinstance(label, MessageLabel):
+        return ActionKind.MESSAGE
+    return ActionKind.FUNCTION_CALL if isinstance(label, CallLabel) else ActionKind.FUNCTION_CALL_BATCH
+
+
+def is_null(value: Raw) -> bool:
+    """Whether the JSON value is null, which here also stands for a missing one."""
+    return bytes(value) == b"null"
