@@ -7,7 +7,6 @@ from gymbal.model.finding import (
     Comparison,
     Finding,
     NoiseEstimate,
-    RolloutCounts,
     Rung,
     SideSummary,
     Status,
@@ -66,7 +65,7 @@ def _sides(left: SideSummary, right: SideSummary) -> Table:
         cells("recomputed from rollouts", _score(left.recomputed), _score(right.recomputed)),
         cells("tasks", _count(left.tasks), _count(right.tasks)),
         cells("repeats per task", _repeats(left.repeats), _repeats(right.repeats)),
-        cells("scored rollouts", _scored(left.rollouts), _scored(right.rollouts)),
+        cells("scored rollouts", _scored(left), _scored(right)),
     ]
     for name in ("failed", "missing", "masked", "truncated", "duplicated"):
         mine, theirs = getattr(left.rollouts, name), getattr(right.rollouts, name)
@@ -87,7 +86,10 @@ def _repeats(value: float | None) -> str:
     return NOT_KNOWN if value is None else f"{value:.3g}"
 
 
-def _scored(counts: RolloutCounts) -> str:
+def _scored(side: SideSummary) -> str:
+    if side.kind == "reference":
+        return NOT_KNOWN
+    counts = side.rollouts
     expected = "?" if counts.expected is None else counts.expected
     return f"{counts.scored} of {expected}"
 

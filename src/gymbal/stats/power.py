@@ -66,9 +66,10 @@ def repeats_from_variance(
     of_one_repeat: float, difference: float, tasks: int, *, power: float = 0.8, level: float = 0.95
 ) -> int | NotEstimable:
     """K = z^2 (s2_L + s2_R) / (d^2 n), rounded up; `of_one_repeat` is s2_L + s2_R, mean over tasks."""
-    if difference == 0:
+    square = difference * difference
+    if square == 0:
         return NotEstimable("there is no difference to detect")
-    repeats = power_z(power, level) ** 2 * of_one_repeat / (difference * difference * tasks)
+    repeats = power_z(power, level) ** 2 * of_one_repeat / (square * tasks)
     if not repeats <= MOST_REPEATS:
         return NotEstimable(f"more than {MOST_REPEATS:,} repeats a side")
     return max(1, math.ceil(repeats))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gymbal.model.finding import Finding, PartName, Rung, Status, Verdict
+import msgspec
+
+from gymbal.model.finding import Finding, Gap, PartName, Rung, Status, Verdict
 from gymbal.triage.pair import Pair
 from gymbal.triage.rungs.integrity import DEBUGGING
 from gymbal.triage.rungs.model import PER_TASK_ANALYSIS
@@ -14,28 +16,67 @@ DIFFERENCE_EXIT = 1
 NOT_COMPARABLE_EXIT = 3
 CANNOT_TELL_EXIT = 4
 
+_CAUSE_TEXTS = {
+    Rung.INTEGRITY: "The two sides cannot be compared",
+    Rung.CODE: ", and the sides ran different code",
+    Rung.BENCHMARK: ", but the tasks are not the same",
+    Rung.METHOD: ", but the runs were not made the same way",
+    Rung.ACCOUNTING: ", but the two scores count different rollouts",
+    Rung.MODEL: ": a change in the model, as far as was checked",
+}
+"""What the verdict says after the gap; integrity speaks instead of it."""
+
 _HANDOFFS = {Rung.INTEGRITY: DEBUGGING, Rung.MODEL: PER_TASK_ANALYSIS}
 
 
 def conclude(pair: Pair, findings: Sequence[Finding]) -> Verdict:
     """Name the first rung that is `different`; without one, noise."""
-    causes = [
+    causes = _causes(findings)
+    rung = causes[0].name if causes else Rung.NOISE
+    gap = _gap_text(pair.left.metric.name, pair.gap)
+    if rung is Rung.NOISE:
+        text = _noise_text(gap, pair.gap, pair.noise_reason)
+    elif rung is Rung.INTEGRITY:
+        text = _CAUSE_TEXTS[rung]
+    else:
+        text = f"{gap}{_CAUSE_TEXTS[rung]}. {_residual_text(pair)}"
+    return _verdict(rung, text, causes, findings)
+
+
+def conclude_numbers(gap: Gap, metric: str, findings: Sequence[Finding]) -> Verdict:
+    """The same for a published number, where no task can be paired and no broken run need be at fault."""
+    causes = _causes(findings)
+    rung = causes[0].name if causes else Rung.NOISE
+    stated = _gap_text(metric, gap)
+    if rung is Rung.NOISE:
+        noise = next(finding for finding in findings if finding.name is Rung.NOISE)
+        text = f"{stated}: {noise.summary}"
+    else:
+        text = _CAUSE_TEXTS[rung] if rung is Rung.INTEGRITY else f"{stated}{_CAUSE_TEXTS[rung]}."
+    verdict = _verdict(rung, text, causes, findings)
+    return msgspec.structs.replace(verdict, handoff=None)
+
+
+def _causes(findings: Sequence[Finding]) -> list[Finding]:
+    return [
         finding
         for finding in findings
         if finding.status is Status.DIFFERENT and finding.name is not Rung.NOISE
     ]
-    rung = causes[0].name if causes else Rung.NOISE
+
+
+def _verdict(rung: Rung, text: str, causes: Sequence[Finding], findings: Sequence[Finding]) -> Verdict:
     unchecked = tuple(
         finding.name
         for finding in findings
         if finding.status is Status.UNKNOWN and finding.name is not Rung.MODEL
     )
-    return Verdict(
-        rung=rung,
-        headline=_headline(pair, rung, causes, unchecked),
-        unchecked=unchecked,
-        handoff=_HANDOFFS.get(rung),
-    )
+    headline = text if text.endswith(".") else f"{text}."
+    if len(causes) > 1 and rung is not Rung.INTEGRITY:
+        headline += f" Also different: {', '.join(finding.name.value for finding in causes[1:])}."
+    if unchecked:
+        headline += f" Not checked: {', '.join(name.value for name in unchecked)}."
+    return Verdict(rung=rung, headline=headline, unchecked=unchecked, handoff=_HANDOFFS.get(rung))
 
 
 def exit_code(verdict: Verdict, *, strict: bool) -> int:
@@ -47,43 +88,16 @@ def exit_code(verdict: Verdict, *, strict: bool) -> int:
     return NO_DIFFERENCE_EXIT if verdict.rung is Rung.NOISE else DIFFERENCE_EXIT
 
 
-def _headline(pair: Pair, rung: Rung, causes: Sequence[Finding], unchecked: Sequence[Rung]) -> str:
-    gap = _gap_text(pair)
-    match rung:
-        case Rung.INTEGRITY:
-            text = "The two sides cannot be compared"
-        case Rung.CODE:
-            text = f"{gap}, and the sides ran different code"
-        case Rung.BENCHMARK:
-            text = f"{gap}, but the tasks are not the same"
-        case Rung.METHOD:
-            text = f"{gap}, but the runs were not made the same way"
-        case Rung.ACCOUNTING:
-            text = f"{gap}, but the two scores count different rollouts"
-        case Rung.MODEL:
-            text = f"{gap}: a change in the model, as far as was checked"
-        case _:
-            text = _noise_text(pair, gap)
-    sentence = f"{text}. {_residual_text(pair)}" if rung not in (Rung.INTEGRITY, Rung.NOISE) else f"{text}."
-    if len(causes) > 1 and rung is not Rung.INTEGRITY:
-        others = ", ".join(finding.name.value for finding in causes[1:])
-        sentence += f" Also different: {others}."
-    if unchecked:
-        sentence += f" Not checked: {', '.join(rung.value for rung in unchecked)}."
-    return sentence
+def _gap_text(metric: str, gap: Gap) -> str:
+    if gap.reported is None:
+        return f"{metric} cannot be compared"
+    return f"{metric} {gap.reported:+.4f}" if gap.reported else f"{metric} is equal"
 
 
-def _gap_text(pair: Pair) -> str:
-    gap, name = pair.gap.reported, pair.left.metric.name
-    if gap is None:
-        return f"{name} cannot be compared"
-    return f"{name} {gap:+.4f}" if gap else f"{name} is equal"
-
-
-def _noise_text(pair: Pair, gap: str) -> str:
-    if pair.gap.distinguishable is None:
-        return f"{gap}; whether that is more than noise cannot be told: {pair.noise_reason}"
-    return f"{gap}: re-runs of the same two could differ as much by chance"
+def _noise_text(stated: str, gap: Gap, reason: str | None) -> str:
+    if gap.distinguishable is None:
+        return f"{stated}; whether that is more than noise cannot be told: {reason}"
+    return f"{stated}: re-runs of the same two could differ as much by chance"
 
 
 def _residual_text(pair: Pair) -> str:

@@ -26,7 +26,7 @@ _FATAL = {
 
 def check(pair: Pair) -> Finding:
     """`different` when a side is broken, mixed, or reports a score that its rows do not give."""
-    left, right = _faults(pair.left), _faults(pair.right)
+    left, right = side_faults(pair.left), side_faults(pair.right)
     warnings = (*_warnings(pair.left), *_warnings(pair.right))
     facts = tuple(
         Comparison(name=name, left=left.get(name), right=right.get(name))
@@ -66,7 +66,7 @@ def _sound_summary(pair: Pair, *, warned: bool) -> str:
     return summary + (" (with warnings)" if warned else "")
 
 
-def _faults(side: SideView) -> dict[str, str]:
+def side_faults(side: SideView) -> dict[str, str]:
     """What makes the side unfit for comparison, by kind."""
     by_kind: dict[ProblemKind, list[Problem]] = defaultdict(list)
     for problem in side.run.problems:

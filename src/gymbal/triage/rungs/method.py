@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from statistics import fmean
 
-from gymbal.model.evidence import Role, Value
+from gymbal.model.evidence import Fact, Role, Strength, Value
 from gymbal.model.finding import Comparison, Finding, Rung, Status
 from gymbal.model.run import Rollout, Settings
 from gymbal.triage.facts import compare_facts
@@ -98,6 +98,22 @@ def _request(pair: Pair, name: str) -> Comparison:
         left=_values(pair.left, name),
         right=_values(pair.right, name),
         source=REQUEST_SOURCE,
+    )
+
+
+def request_facts(side: SideView) -> tuple[Fact, ...]:
+    """The side's own requests as facts, for a comparison with stated ones."""
+    return tuple(
+        Fact(
+            name=name,
+            role=Role.SAMPLING,
+            value=value,
+            strength=Strength.RECORDED,
+            file="rollouts",
+            key=f"responses_create_params.{name}",
+        )
+        for name in REQUEST_FIELDS
+        if (value := _values(side, name)) != UNSET
     )
 
 

@@ -1,0 +1,193 @@
+"""The ladder for a published number: what each rung can say from totals and stated facts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from gymbal.model.evidence import Role
+from gymbal.model.finding import Comparison, Finding, Rung, Status
+from gymbal.model.reference import ErrorKind, Grade
+from gymbal.stats.published import implied_tasks_range, possible_counts, possible_repeats
+from gymbal.triage.facts import compare_facts
+from gymbal.triage.published.noise import TotalsNoise
+from gymbal.triage.published.side import NumberSide, counts_repeats
+from gymbal.triage.rungs import integrity, method
+from gymbal.triage.rungs.code import ROLES as CODE_ROLES
+
+ASK_FOR_TASKS = (
+    "ask the publisher for per-task rewards, or run the reference's model through the same harness"
+)
+
+
+class NumberPair(msgspec.Struct, frozen=True, kw_only=True):
+    left: NumberSide
+    right: NumberSide
+    totals: TotalsNoise
+
+    @property
+    def sides(self) -> tuple[NumberSide, NumberSide]:
+        return self.left, self.right
+
+
+def check_integrity(pair: NumberPair) -> Finding:
+    """A run that broke, or a number that its own n and k cannot give."""
+    faults = [
+        f"{side.label}: {text}"
+        for side in pair.sides
+        if side.view is not None
+        for text in integrity.side_faults(side.view).values()
+    ]
+    faults += [text for side in pair.sides for text in _impossible(side)]
+    if faults:
+        return Finding(name=Rung.INTEGRITY, status=Status.DIFFERENT, summary="; ".join(faults))
+    grades = [
+        f"{side.label} is a {side.reference.grade.value.replace('_', ' ')}"
+        for side in pair.sides
+        if side.reference is not None
+    ]
+    wanted = [
+        f"{side.label}: state {', '.join(side.reference.missing)}"
+        for side in pair.sides
+        if side.reference is not None and side.reference.grade is not Grade.CONTRACT
+    ]
+    return Finding(
+        name=Rung.INTEGRITY,
+        status=Status.SAME,
+        summary=f"the numbers are possible; {'; '.join(grades)}",
+        facts=tuple(_reference_facts(pair)),
+        next=tuple(wanted),
+    )
+
+
+def _reference_facts(pair: NumberPair) -> list[Comparison]:
+    return [
+        Comparison(
+            name=name,
+            left=getattr(pair.left.reference, name, None),
+            right=getattr(pair.right.reference, name, None),
+            source="as stated",
+        )
+        for name in ("printed", "grade", "source", "read", "error", "error_kind")
+    ]
+
+
+def _impossible(side: NumberSide) -> list[str]:
+    """Granularity: a mean of 0/1 rewards over n x k rollouts is a whole number of passes."""
+    reference = side.reference
+    if reference is None or reference.tasks is None or not counts_repeats(side.metric):
+        return []
+    rollouts = reference.tasks * (reference.repeats or 1)
+    if possible_counts(reference.printed, rollouts, scale=reference.scale):
+        return []
+    stated = f"n {reference.tasks}" + (f", k {reference.repeats}" if reference.repeats else ", one run")
+    found = possible_repeats(reference.printed, reference.tasks, scale=reference.scale)
+    hint = f"first possible with k {found[0]}" if found else "not possible with any k up to 64"
+    return [f"{side.label}: no count of passes prints as {reference.printed} for {stated} ({hint})"]
+
+
+def check_code(pair: NumberPair) -> Finding:
+    """Stated code and serving facts against the run's recorded ones."""
+    return _facts_finding(pair, Rung.CODE, CODE_ROLES, "code and serving")
+
+
+def check_method(pair: NumberPair) -> Finding:
+    """Stated config facts against the run's requests and configs, by name."""
+    sides = [_with_requests(side) for side in pair.sides]
+    named = NumberPair(left=sides[0], right=sides[1], totals=pair.totals)
+    return _facts_finding(named, Rung.METHOD, method.ROLES, "method")
+
+
+def _with_requests(side: NumberSide) -> NumberSide:
+    if side.view is None:
+        return side
+    requests = method.request_facts(side.view)
+    names = {fact.name for fact in requests}
+    rest = tuple(fact for fact in side.facts if fact.name not in names)
+    return msgspec.structs.replace(side, facts=(*requests, *rest))
+
+
+def _facts_finding(pair: NumberPair, rung: Rung, roles: frozenset[Role], subject: str) -> Finding:
+    facts = compare_facts(pair.left.facts, pair.right.facts, roles)
+    shown = facts.different + facts.equal
+    if facts.different:
+        named = ", ".join(f"{fact.name} {fact.left} against {fact.right}" for fact in facts.different)
+        return Finding(name=rung, status=Status.DIFFERENT, summary=named, facts=shown)
+    agreeing = ", ".join(f"{fact.name} {fact.left}" for fact in facts.equal)
+    summary = (
+        f"stated and equal: {agreeing}; the rest of the {subject} is not stated"
+        if agreeing
+        else (f"the {subject} of both sides is not stated")
+    )
+    return Finding(name=rung, status=Status.UNKNOWN, summary=summary, facts=shown)
+
+
+def check_benchmark(pair: NumberPair) -> Finding:
+    """The number of tasks, stated or implied by the error bar; their content cannot be seen."""
+    counts = tuple(side.tasks for side in pair.sides)
+    facts = (Comparison(name="tasks", left=counts[0], right=counts[1]),)
+    sentences = [text for side in pair.sides for text in _implied_mismatch(side, pair)]
+    if None not in counts and counts[0] != counts[1]:
+        sentences.insert(0, f"{counts[0]} tasks against {counts[1]}")
+    if sentences:
+        return Finding(
+            name=Rung.BENCHMARK, status=Status.DIFFERENT, summary="; ".join(sentences), facts=facts
+        )
+    same = f"both have {counts[0]} tasks" if None not in counts else "the number of tasks is not stated"
+    return Finding(
+        name=Rung.BENCHMARK,
+        status=Status.UNKNOWN,
+        summary=f"{same}; whether they are the same ones cannot be seen from a number",
+        facts=facts,
+        next=("state the benchmark's version and split in the reference",),
+    )
+
+
+def _implied_mismatch(side: NumberSide, pair: NumberPair) -> list[str]:
+    """A printed standard error implies n, where the rewards are 0/1 and tasks were run once."""
+    reference = side.reference
+    if reference is None or reference.error is None or reference.error_kind is not ErrorKind.STANDARD_ERROR:
+        return []
+    expected = reference.tasks or next((other.tasks for other in pair.sides if other is not side), None)
+    if expected is None or (reference.repeats or 1) > 1 or float(reference.error) == 0.0:
+        return []
+    implied = implied_tasks_range(reference.printed, reference.error, scale=reference.scale)
+    if expected in implied:
+        return []
+    text = (
+        f"an error of {reference.error} implies {implied.low:.0f} to {implied.high:.0f} tasks, not {expected}"
+    )
+    return [f"{side.label}: {text}"]
+
+
+def check_noise(pair: NumberPair) -> Finding:
+    """Whether the totals differ by more than chance; `unknown` where that depends on what they leave open."""
+    statuses = {True: Status.DIFFERENT, False: Status.SAME, None: Status.UNKNOWN}
+    return Finding(
+        name=Rung.NOISE,
+        status=statuses[pair.totals.distinguishable],
+        summary=pair.totals.summary,
+        next=() if pair.totals.distinguishable else (ASK_FOR_TASKS,),
+    )
+
+
+def check_model(pair: NumberPair, earlier: Sequence[Finding]) -> Finding:
+    """What is left, judged by the earlier findings."""
+    causes = [
+        finding.name.value
+        for finding in earlier
+        if finding.status is Status.DIFFERENT and finding.name is not Rung.NOISE
+    ]
+    if causes:
+        return Finding(
+            name=Rung.MODEL, status=Status.UNKNOWN, summary=f"cannot be judged: {', '.join(causes)} first"
+        )
+    if pair.totals.distinguishable is True:
+        return Finding(
+            name=Rung.MODEL,
+            status=Status.DIFFERENT,
+            summary="the totals differ by more than noise and nothing that is stated differs",
+        )
+    status = Status.SAME if pair.totals.distinguishable is False else Status.UNKNOWN
+    return Finding(name=Rung.MODEL, status=status, summary="totals alone show no difference beyond noise")
