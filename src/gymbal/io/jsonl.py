@@ -66,24 +66,47 @@ def read_lines(path: Path) -> Iterator[Line]:
     Raises InputError for a line above `MAX_LINE_BYTES` and for a stream that is damaged or cut, after the
     lines before the damage were yielded.
     """
-    offset = 0
     number = 0
-    damage = stream_errors(path)
     with open_bytes(path) as stream:
-        while True:
+        for offset, data, is_terminated in _split(stream, path):
             number += 1
-            try:
-                data = stream.readline(MAX_LINE_BYTES + 1)
-            except damage as error:
-                raise InputError(
-                    f"is damaged or cut short: {error}", path=path, line=number, offset=offset
-                ) from error
-            if not data:
-                return
-            if len(data) > MAX_LINE_BYTES:
-                problem = f"line is longer than {MAX_LINE_BYTES} bytes"
-                raise InputError(problem, path=path, line=number, offset=offset)
             record = data.removeprefix(BYTE_ORDER_MARK).strip() if number == 1 else data.strip()
             if record:
-                yield Line(number, offset + data.index(record[:1]), record, data.endswith(b"\n"))
-            offset += len(data)
+                yield Line(number, offset + data.index(record[:1]), record, is_terminated)
+
+
+def _split(stream: BinaryIO, path: Path) -> Iterator[tuple[int, bytes, bool]]:
+    """Yield offset, bytes without the line break, and whether there was one, for every line of `stream`.
+
+    Each byte is copied once out of one buffer: `readline` and `strip` copy long lines three times.
+    """
+    damage = stream_errors(path)
+    buffer = bytearray(READ_BUFFER_BYTES)
+    view = memoryview(buffer)
+    offset = number = size = 0
+    parts: list[bytes] = []
+    while True:
+        try:
+            # readinto would lose what comes before damage: it reads on until the buffer is full.
+            count = stream.readinto1(buffer)  # type: ignore[attr-defined]  # not a part of BinaryIO
+        except damage as error:
+            problem = f"is damaged or cut short: {error}"
+            raise InputError(problem, path=path, line=number + 1, offset=offset) from error
+        if not count:
+            break
+        start = 0
+        while (end := buffer.find(b"\n", start, count)) >= 0:
+            parts.append(bytes(view[start:end]))
+            data = parts[0] if len(parts) == 1 else b"".join(parts)
+            parts.clear()
+            number += 1
+            yield offset, data, True
+            offset += len(data) + 1
+            start, size = end + 1, 0
+        parts.append(bytes(view[start:count]))
+        size += count - start
+        if size > MAX_LINE_BYTES:
+            problem = f"line is longer than {MAX_LINE_BYTES} bytes"
+            raise InputError(problem, path=path, line=number + 1, offset=offset)
+    if size:
+        yield offset, b"".join(parts), False

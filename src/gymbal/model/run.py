@@ -56,8 +56,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Digest of the request's `instructions`."""
     requested_model: str | None = None
     extra_body: str | None = None
-    """Canonical JSON of the extra body and the chat-template arguments, which Gym carries as JSON texts in the
-    request's `metadata`. Without the seed: Gym gives each repeat its own."""
+    """Canonical JSON of the extra body and chat-template arguments, which Gym carries as texts in `metadata`.
+
+    Without the seed: Gym gives each repeat its own.
+    """
 
 
 class Rollout(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -174,12 +176,14 @@ class Health(msgspec.Struct, frozen=True, kw_only=True):
     unobserved: int
     issues: dict[str, int]
     records: int | None = None
-    """Rows that were checked. Another number than the run's rollouts means a summary of another file or time:
-    its file name is fixed, so that each new check replaces it."""
+    """Rows that were checked. Another number than the run's rollouts: the summary is of another file or time.
+
+    Its file name is fixed, so that each new check replaces it.
+    """
 
 
 class Captures(msgspec.Struct, frozen=True, kw_only=True):
-    """Model calls in the run's capture folder. A folder can be shared, so they need not all be of this run."""
+    """Model calls in the run's capture folder; a folder can be shared, so some may be of other runs."""
 
     files: int
     calls: int

@@ -50,11 +50,15 @@ class Request(msgspec.Struct, frozen=True):
     """The input holds no message at all: another field of the dataset says what to do."""
 
 
+NULL = msgspec.Raw(b"null")
+"""Stands for an absent member where absent and null say the same."""
+
+
 class _Params(msgspec.Struct):
     """`responses_create_params`, as far as it is task content or a setting; whatever type the fields have."""
 
     input: Any = None
-    tools: Any = None
+    tools: msgspec.Raw = NULL
     instructions: Any = None
     metadata: Any = None
     prompt: Any = None
@@ -69,16 +73,13 @@ class _Params(msgspec.Struct):
     reasoning: Any = None
 
 
-NULL = msgspec.Raw(b"null")
-"""Stands for an absent member where absent and null say the same."""
-
-
 class RequestReader:
     """Reads requests, and remembers by digest what it has read: the repeats of a task share one result."""
 
     def __init__(self) -> None:
         self._known: dict[bytes, Request] = {}
         self._settings: dict[Settings, Settings] = {}
+        self._tools: dict[bytes, str] = {}
         self._decoder = msgspec.json.Decoder(_Params | None)
 
     def read(self, params: msgspec.Raw) -> Request:
@@ -95,11 +96,22 @@ class RequestReader:
     def _decode(self, raw: msgspec.Raw) -> Request:
         params = self._decoder.decode(raw) or _Params()
         settings = _settings(params)
+        content = TaskContent(
+            prompt=_prompt_digest(params), tools=self._tools_digest(params.tools), verifier=None
+        )
         return Request(
-            content=_content(params),
+            content=content,
             settings=self._settings.setdefault(settings, settings),
             is_empty=not params.input,
         )
+
+    def _tools_digest(self, tools: msgspec.Raw) -> str:
+        """Digest of the tool schemas, which most tasks of a run share."""
+        key = sha256(tools).digest()
+        known = self._tools.get(key)
+        if known is None:
+            known = self._tools[key] = fingerprint(_normal_tools(msgspec.json.decode(tools)))
+        return known
 
 
 def verifier_digest(fields: dict[str, msgspec.Raw], *, with_names: bool) -> str:
@@ -116,7 +128,7 @@ def verifier_digest(fields: dict[str, msgspec.Raw], *, with_names: bool) -> str:
     return fingerprint(left)
 
 
-def _content(params: _Params) -> TaskContent:
+def _prompt_digest(params: _Params) -> str:
     asked: dict[str, Any] = {"input": _normal_input(params.input)}
     metadata = params.metadata if isinstance(params.metadata, dict) else {}
     rest = {
@@ -125,9 +137,7 @@ def _content(params: _Params) -> TaskContent:
         "text": _without_nulls(params.text),
     }
     asked.update((name, value) for name, value in rest.items() if value)
-    return TaskContent(
-        prompt=fingerprint(asked), tools=fingerprint(_normal_tools(params.tools)), verifier=None
-    )
+    return fingerprint(asked)
 
 
 def _normal_input(value: Any) -> list[Any]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from enum import Enum, auto
+from functools import lru_cache
 from typing import Any
 
 import msgspec
 
-from gymbal.io.fingerprint import fingerprint
+from gymbal.io.fingerprint import fingerprint_texts
 from gymbal.readers.run.content import NULL
 
 REASONING_TAGS = (
@@ -15,10 +17,6 @@ REASONING_TAGS = (
     "</think>",
     "<thinking>",
     "</thinking>",
-    "<thought>",
-    "</thought>",
-    "<reasoning>",
-    "</reasoning>",
     "<seed:think>",
     "</seed:think>",
     "[THINK]",
@@ -27,14 +25,34 @@ REASONING_TAGS = (
     "◁/think▷",
     "<|channel|>analysis",
 )
-"""Marks that models put around reasoning; one that is left in an answer was not parsed out of it."""
+"""What chat templates put around reasoning: one that is left in an answer was not parsed out of it.
+
+Not `<reasoning>` and `<thought>`, which prompts ask for by name.
+"""
 
 
-class OutputItem(msgspec.Struct):
+_ANGLED_MARKS = ("think>", "thinking>", "<|channel|>analysis")
+_OTHER_MARKS = ("THINK]", "think▷")
+"""Every tag holds one of these, so that a long text is not searched for each tag."""
+
+
+class Kind(Enum):
+    """What an item of a response is to us."""
+
+    REASONING = auto()
+    CALL = auto()
+    """A function call, or a hosted one (`web_search_call`, `mcp_call`, ...)."""
+    TEXT = auto()
+    """An assistant message, or an item of the model's that we do not know."""
+    FROM_OUTSIDE = auto()
+    """A tool result or a message of anyone else: it ends the model's run."""
+
+
+class OutputItem(msgspec.Struct, gc=False):
     """One item of `response.output`. Reasoning and tool results are told by `type` and never decoded."""
 
-    type: Any = None
-    role: Any = None
+    type: str | None = None
+    role: str | None = None
     content: msgspec.Raw = NULL
     name: Any = None
     arguments: Any = None
@@ -44,7 +62,7 @@ Output = list[OutputItem | list[OutputItem] | str | None]
 """Some agents of Gym before 0.3 wrote one list of items per step."""
 
 
-class OutputFacts(msgspec.Struct, frozen=True):
+class OutputFacts(msgspec.Struct, frozen=True, gc=False):
     is_empty: bool
     has_reasoning_in_text: bool
     model_calls: int
@@ -54,7 +72,7 @@ class OutputFacts(msgspec.Struct, frozen=True):
     """Digest of the assistant's texts and calls, in order; ids, reasoning and results left out."""
 
 
-class _Part(msgspec.Struct):
+class _Part(msgspec.Struct, gc=False):
     text: Any = None
     refusal: Any = None
 
@@ -68,45 +86,57 @@ def read_output(output: Output) -> OutputFacts:
     The model was asked once for every maximal run of its own items (reasoning, assistant messages, calls)
     between tool results and messages of others: the flat output records no boundaries (nemo-gym 0.7.0).
     """
-    said: list[tuple[str, ...]] = []
+    said: list[str] = []
     tools: list[str] = []
     model_calls = 0
-    is_own_run = False
+    is_in_run = False
     has_tag = False
     for item in _flat(output):
-        is_own = is_models_own(item)
-        model_calls += is_own and not is_own_run
-        is_own_run = is_own
-        if not is_own:
+        kind = kind_of(item.type, item.role)
+        if kind is Kind.FROM_OUTSIDE:
+            is_in_run = False
             continue
-        if _is_call(item):
-            tools.append(item.name if isinstance(item.name, str) else str(item.type))
-            said.append(("call", tools[-1], str(item.arguments)))
-        elif item.type != "reasoning":
+        if not is_in_run:
+            model_calls += 1
+            is_in_run = True
+        if kind is Kind.CALL:
+            tool = item.name if isinstance(item.name, str) else str(item.type)
+            tools.append(tool)
+            said += ("call", tool, str(item.arguments))
+        elif kind is Kind.TEXT:
             text = _text(item.content)
-            has_tag = has_tag or any(tag in text for tag in REASONING_TAGS)
+            has_tag = has_tag or _has_reasoning_tag(text)
             if text.strip():
-                said.append(("text", text))
+                said += ("text", text)
     return OutputFacts(
         is_empty=not said,
         has_reasoning_in_text=has_tag,
         model_calls=model_calls,
         tool_calls=len(tools),
         tools_used=frozenset(tools),
-        answer=fingerprint(said),
+        answer=fingerprint_texts(said),
     )
 
 
-def is_models_own(item: OutputItem) -> bool:
-    """Whether the model wrote the item; tool results and messages of anyone else end its run."""
-    if item.type == "message" or item.type is None:
-        return item.role is None or item.role == "assistant"
-    return not str(item.type).endswith("_output")
+@lru_cache(maxsize=256)
+def kind_of(type_name: str | None, role: str | None) -> Kind:
+    """The kind of an item with this type and role; one without a type is a message."""
+    if type_name is None or type_name == "message":
+        return Kind.TEXT if role is None or role == "assistant" else Kind.FROM_OUTSIDE
+    if type_name == "reasoning":
+        return Kind.REASONING
+    if type_name.endswith("_output"):
+        return Kind.FROM_OUTSIDE
+    return Kind.CALL if type_name.endswith("_call") else Kind.TEXT
 
 
-def _is_call(item: OutputItem) -> bool:
-    """Function calls, and the hosted ones (`web_search_call`, `mcp_call`, ...)."""
-    return isinstance(item.type, str) and item.type.endswith("_call")
+def _has_reasoning_tag(text: str) -> bool:
+    # One character is found ten times faster than a word, and most answers hold no ">" at all.
+    marks = (*_ANGLED_MARKS, *_OTHER_MARKS) if ">" in text else _OTHER_MARKS
+    for mark in marks:
+        if mark in text:
+            return any(tag in text for tag in REASONING_TAGS)
+    return False
 
 
 def _flat(output: Output) -> Iterator[OutputItem]:
@@ -123,12 +153,12 @@ def _flat(output: Output) -> Iterator[OutputItem]:
 
 def _text(content: msgspec.Raw) -> str:
     decoded = _CONTENT.decode(content)
-    return decoded if isinstance(decoded, str) else "".join(_part_texts(decoded or ()))
-
-
-def _part_texts(parts: Iterable[_Part | str | None]) -> Iterator[str]:
-    for part in parts:
-        if isinstance(part, str):
-            yield part
+    if decoded is None or isinstance(decoded, str):
+        return decoded or ""
+    texts: list[str] = []
+    for part in decoded:
+        if isinstance(part, _Part):
+            texts += [text for text in (part.text, part.refusal) if isinstance(text, str)]
         elif part is not None:
-            yield from (text for text in (part.text, part.refusal) if isinstance(text, str))
+            texts.append(part)
+    return texts[0] if len(texts) == 1 else "".join(texts)

@@ -1,4 +1,4 @@
-"""Reading one file of a run so that what is wrong with it becomes a problem and not the end of the program."""
+"""Reading one file of a run so that what is wrong with it becomes a problem, not the end of the program."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ EMPTY_JSON = (b"null", b'""', b"[]", b"{}")
 T = TypeVar("T")
 
 
-class _Response(msgspec.Struct):
+class _Response(msgspec.Struct, gc=False):
     """`response`, as far as it is read. Small fields are Any: an odd one must not cost the row its reward."""
 
     model: Any = None
@@ -38,13 +38,13 @@ class _Response(msgspec.Struct):
 _NO_RESPONSE = _Response()
 
 
-class _Trajectory(msgspec.Struct):
+class _Trajectory(msgspec.Struct, gc=False):
     """`ng_trajectory` of a run with observability: only the number of recorded model calls is used."""
 
     model_calls: list[msgspec.Raw] | None = None
 
 
-class _RowWithoutTrajectory(msgspec.Struct):
+class _RowWithoutTrajectory(msgspec.Struct, gc=False):
     reward: float | bool | msgspec.UnsetType | None = msgspec.UNSET
     response: _Response | msgspec.UnsetType | None = msgspec.UNSET
     responses_create_params: msgspec.Raw = NULL
@@ -60,7 +60,7 @@ class _RowWithoutTrajectory(msgspec.Struct):
     attempt: Any = msgspec.field(default=None, name="_ng_attempt_index")
 
 
-class _Row(_RowWithoutTrajectory):
+class _Row(_RowWithoutTrajectory, gc=False):
     ng_trajectory: _Trajectory | None = None
 
 
@@ -111,7 +111,7 @@ class RolloutReader:
             agent=agent,
             line=line,
             attempt=number_or_none(row.attempt) or 0,
-            reward=self._interned(float(row.reward)) if isinstance(row.reward, float | bool) else None,
+            reward=self._interned(float(row.reward)) if isinstance(row.reward, (float, bool)) else None,
             is_masked=row.mask_sample is True,
             failure_kind=self._interned(text_or_none(row.failure_kind)),
             stop=_stop(response),
