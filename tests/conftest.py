@@ -1,9 +1,14 @@
-"""Acceptance tests read real input that the project does not ship."""
+"""Settings of every test, and the real input that the project does not ship."""
 
 import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# No test measures time, and a busy machine must not fail one. In CI the same examples run every time.
+settings.register_profile("gymbal", deadline=None, derandomize="CI" in os.environ)
+settings.load_profile("gymbal")
 
 
 @pytest.fixture(scope="session")
