@@ -203,7 +203,7 @@ def test_example_rollouts_state_tools_and_parallel_calls() -> None:
 
 
 def test_examples_name_no_machine() -> None:
-    places = [r"/tmp/", r"/home/", r"/root/", r"/work/", r"/Users/", r"/opt/", r"/usr/"]
+    places = [f"/{top}/" for top in ("tmp", "home", "root", "work", "Users", "opt", "usr")]
     host = socket.gethostname()
     found = [
         path.relative_to(EXAMPLES).as_posix()
