@@ -14,7 +14,7 @@ MOST_FRAGMENT_WORDS = 40
 LINK = re.compile(r"!?\[[^\]]*\]\(<?([^)\s>]+)")
 CODE = re.compile(r"^ *(```|~~~).*?^ *\1|`[^`\n]*`", re.DOTALL | re.MULTILINE)
 
-MACHINE_PATH = re.compile(r"(?<![\w.~])/(root|home/\w|Users/\w|work/|tmp/\w+/|mnt/\w+/)|\b[A-Z]:\\Users\\")
+MACHINE_PATH = re.compile(r"(?<![\w.~])/(root|home|Users|work|tmp/\w+|mnt/\w+)/[\w.]|\b[A-Z]:\\Users\\")
 
 
 def tracked_files() -> list[Path]:
