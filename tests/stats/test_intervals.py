@@ -8,6 +8,7 @@ from scipy import stats
 
 from gymbal.stats import intervals
 from gymbal.stats.estimate import Interval, NotEstimable
+from gymbal.stats.scores import task_scores
 
 COUNTS = st.integers(1, 400).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 
@@ -191,3 +192,14 @@ def test_bootstrap_says_when_it_cannot_know(bootstrap) -> None:  # type: ignore[
 
 def test_t_interval_of_one_task_is_not_estimable() -> None:
     assert isinstance(intervals.t_interval(np.array([1.0])), NotEstimable)
+
+
+def test_score_interval_takes_wilson_for_single_passes_and_resamples_tasks_otherwise() -> None:
+    rng = np.random.default_rng(0)
+    single = intervals.score_interval(task_scores([[1.0]] * 70 + [[0.0]] * 15), rng=rng)
+    assert single == intervals.wilson(70, 85)
+    # Counting 4 repeats of 25 tasks as 100 independent rollouts would halve the width.
+    clustered = intervals.score_interval(task_scores([[1.0] * 4] * 15 + [[0.0] * 4] * 10), rng=rng)
+    independent = intervals.wilson(60, 100)
+    assert ends(clustered)[1] - ends(clustered)[0] > 1.5 * (independent.high - independent.low)
+    assert isinstance(intervals.score_interval(task_scores([]), rng=rng), NotEstimable)

@@ -21,7 +21,7 @@ from gymbal.stats.distributions import (
     tail_of,
 )
 from gymbal.stats.estimate import Interval, NotEstimable
-from gymbal.stats.scores import FloatArray
+from gymbal.stats.scores import FloatArray, TaskScores
 
 _RESAMPLED_AT_ONCE = 4_000_000
 """Values held at a time while resampling: 32 MB."""
@@ -110,8 +110,24 @@ def _check_counts(passed: float, n: int) -> None:
         raise ValueError(f"{passed} of {n} is not a pass count")
 
 
+def score_interval(
+    scores: TaskScores, *, rng: np.random.Generator, level: float = 0.95
+) -> Interval | NotEstimable:
+    """Interval for one run's score on tasks like these, by the method whose measured coverage is best.
+
+    Wilson for single pass/fail repeats, else BCa over the task means: with 30 tasks that nearly all pass or
+    fail, the t interval held the truth in only 90-93 % of simulated runs (docs/coverage.md).
+    """
+    if scores.tasks and scores.is_single_pass_fail:
+        return wilson(round(float(np.sum(scores.mean_T))), scores.tasks, level=level)
+    return bootstrap_bca(scores.mean_T, rng=rng, level=level)
+
+
 def t_interval(values_T: FloatArray, *, level: float = 0.95) -> Interval | NotEstimable:
-    """Student t interval for the mean over tasks; `values_T` holds one value per task, never per rollout."""
+    """Student t interval for the mean over tasks; `values_T` holds one value per task, never per rollout.
+
+    Too narrow for few tasks with skewed values, see `score_interval`.
+    """
     n = len(values_T)
     if n < 2:
         return NotEstimable("fewer than two tasks")
