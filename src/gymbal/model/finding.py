@@ -71,6 +71,34 @@ class GapPart(msgspec.Struct, frozen=True):
     value: float
 
 
+class RowClass(StrEnum):
+    """What kind of answer a measured rollout is; the first that applies, in this order."""
+
+    TRUNCATED = "truncated"
+    STOPPED = "stopped"
+    """Ended by a content filter or an error of the endpoint."""
+    NO_ANSWER = "no_answer"
+    """Neither text nor a tool call."""
+    REASONING_IN_ANSWER = "reasoning_in_answer"
+    UNPARSED = "unparsed"
+    """The verifier found no answer in the text."""
+    TOOL_ERROR = "tool_error"
+    """A tool result reports an error."""
+    UNHEALTHY = "unhealthy"
+    """Gym's own health check found fault with it."""
+    HEALTHY = "healthy"
+
+
+class ResidualCell(msgspec.Struct, frozen=True, kw_only=True):
+    """The share of the residual that lies between two classes of answers to the same task."""
+
+    left: RowClass
+    right: RowClass
+    value: float
+    pairs: float
+    """Share of all pairs of a left and a right rollout of one task, tasks weighing the same."""
+
+
 class Gap(msgspec.Struct, frozen=True, kw_only=True):
     """Right minus left. `parts` add up to `reported`, or are empty when a side reports no score."""
 
@@ -78,6 +106,8 @@ class Gap(msgspec.Struct, frozen=True, kw_only=True):
     parts: tuple[GapPart, ...]
     distinguishable: bool | None
     """Whether the residual differs from re-run noise on the same tasks. None: not estimable."""
+    residual_cells: tuple[ResidualCell, ...] = ()
+    """The residual again, over row classes; they add up to it. Empty for a metric that is no mean of rewards."""
 
 
 class NoiseEstimate(msgspec.Struct, frozen=True, kw_only=True):

@@ -87,6 +87,8 @@ class Rollout(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     model_calls: int
     tool_calls: int
     tools_used: frozenset[str]
+    tool_errors: int = 0
+    """Tool results that report an error: an `error` member, or text that starts with "Error"."""
     model: str | None
     """`response.model`: what the endpoint says it is."""
     settings: Settings

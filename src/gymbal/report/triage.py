@@ -7,6 +7,7 @@ from gymbal.model.finding import (
     Comparison,
     Finding,
     NoiseEstimate,
+    RowClass,
     Rung,
     SideSummary,
     Status,
@@ -27,6 +28,9 @@ from gymbal.report.document import (
 )
 
 NOT_KNOWN = "not known"
+ZERO = "0.0000"
+MAX_CELLS = 6
+"""Pairs of row classes shown; the rest is one line."""
 
 _STATUS_TONES = {Status.SAME: Tone.GOOD, Status.DIFFERENT: Tone.BAD, Status.UNKNOWN: Tone.DOUBT}
 
@@ -44,7 +48,7 @@ def triage_document(report: TriageReport) -> Document:
     sections = [
         Section("", (paragraph(report.verdict.headline),)),
         Section("Sides", (_sides(report.left, report.right),)),
-        Section("Where the gap comes from", (_parts(report),)),
+        Section("Where the gap comes from", (_parts(report), *_cells(report))),
         Section("Causes, in the order in which they are ruled out", (_rungs(report.rungs),)),
     ]
     facts = _different_facts(report)
@@ -101,10 +105,30 @@ def _parts(report: TriageReport) -> Block:
     return Bars((*rows, ("= reported gap", report.gap.reported, _signed(report.gap.reported))))
 
 
+def _cells(report: TriageReport) -> tuple[Block, ...]:
+    """The residual over row classes, where anything but two healthy answers is part of it."""
+    cells_found = report.gap.residual_cells
+    if all(cell.left is cell.right is RowClass.HEALTHY for cell in cells_found):
+        return ()
+    rows = [
+        (f"{cell.left.value} -> {cell.right.value}", cell.value, _signed(cell.value))
+        for cell in cells_found
+        if _signed(cell.value) != ZERO
+    ]
+    shown = rows[:MAX_CELLS]
+    if not shown:
+        return ()
+    rest = sum(cell.value for cell in cells_found) - sum(value for _, value, _ in shown)
+    if len(rows) > MAX_CELLS:
+        shown.append(("all other pairs", rest, _signed(rest)))
+    text = "The residual over kinds of answers to the same task (left -> right):"
+    return (paragraph(""), paragraph(text, Tone.QUIET), Bars(tuple(shown)))
+
+
 def _signed(value: float) -> str:
     """Four decimals with a sign, and a plain zero for what is zero to that precision."""
     text = f"{value:+.4f}"
-    return "0.0000" if float(text) == 0.0 else text
+    return ZERO if float(text) == 0.0 else text
 
 
 def _rungs(findings: tuple[Finding, ...]) -> Table:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from gymbal.model.finding import Gap, NoiseEstimate, SideSummary, TriageReport
 from gymbal.model.run import Run
 from gymbal.triage.align import align
+from gymbal.triage.classes import split_residual
 from gymbal.triage.gap import measured_by_both, split_gap
 from gymbal.triage.metric import DEFAULT_METRIC, parse_metric
 from gymbal.triage.noise_estimates import estimate_noise
@@ -32,7 +33,12 @@ def explain(
     Every rung is checked whatever the earlier ones said. `level` is that of all intervals and tests, `seed`
     that of the permutation draws. Raises UsageError for an unknown metric, and where the agent is not clear.
     """
-    pair = _pair(left, right, metric=metric, agent=agent, level=level, seed=seed)
+    pair = pair_up(left, right, metric=metric, agent=agent, level=level, seed=seed)
+    return explain_pair(pair, strict=strict)
+
+
+def explain_pair(pair: Pair, *, strict: bool = False) -> TriageReport:
+    """Check every rung on a pair and conclude."""
     earlier = tuple(check(pair) for check in LADDER)
     findings = (*earlier, model.check(pair, earlier))
     verdict = conclude(pair, findings)
@@ -47,7 +53,19 @@ def explain(
     )
 
 
-def _pair(left: Run, right: Run, *, metric: str, agent: str | None, level: float, seed: int) -> Pair:
+def pair_up(
+    left: Run,
+    right: Run,
+    *,
+    metric: str = DEFAULT_METRIC,
+    agent: str | None = None,
+    level: float = 0.95,
+    seed: int = 0,
+) -> Pair:
+    """Arrange both runs by task, match their tasks, split the gap and estimate the noise.
+
+    Raises UsageError for an unknown metric, and where the agent is not clear.
+    """
     measure = parse_metric(metric)
     left_agent, right_agent = choose_agents(left, right, agent)
     with_verifier = left.planned is not None and right.planned is not None
@@ -65,6 +83,7 @@ def _pair(left: Run, right: Run, *, metric: str, agent: str | None, level: float
             reported=None if mine.score is None or theirs.score is None else theirs.score - mine.score,
             parts=split_gap(mine, theirs, alignment, common),
             distinguishable=_distinguishable(noise_found.same_tasks or noise_found.new_tasks, level),
+            residual_cells=split_residual(mine, theirs, common),
         ),
         noise=noise_found,
         noise_reason=reason,

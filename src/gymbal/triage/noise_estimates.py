@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from gymbal.model.finding import Noise
 from gymbal.stats import paired, power
 from gymbal.stats.estimate import NotEstimable
-from gymbal.stats.scores import task_scores
+from gymbal.stats.scores import TaskScores, task_scores
 from gymbal.triage.metric import MetricKind, task_value
 from gymbal.triage.side import SideView
 
@@ -22,8 +22,7 @@ def estimate_noise(
         return Noise(
             same_tasks=None, new_tasks=None, minimum_detectable=None, repeats_needed=None
         ), NOTHING_COMMON
-    mine = task_scores([_observations(left, key) for key in common])
-    theirs = task_scores([_observations(right, key) for key in common])
+    mine, theirs = scores_on(left, common), scores_on(right, common)
     same = paired.same_tasks(mine, theirs, level=level)
     new = paired.new_tasks(mine, theirs, level=level)
     smallest = power.minimum_detectable(mine, theirs, level=level)
@@ -36,6 +35,11 @@ def estimate_noise(
         repeats_needed=None if isinstance(repeats, NotEstimable) else repeats,
     )
     return noise, same.reason if isinstance(same, NotEstimable) else None
+
+
+def scores_on(side: SideView, common: Sequence[str]) -> TaskScores:
+    """The side's rewards on the tasks of `common`, in their order."""
+    return task_scores([_observations(side, key) for key in common])
 
 
 def _observations(side: SideView, key: str) -> list[float]:
