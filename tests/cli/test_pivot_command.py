@@ -1,0 +1,61 @@
+"""`gymbal pivot` as a user runs it: output, files and exit codes."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+MESSAGE = {
+    "type": "message",
+    "id": "m",
+    "role": "assistant",
+    "content": [{"type": "output_text", "text": "hi", "annotations": []}],
+}
+
+
+def gymbal(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "gymbal", "pivot", *arguments]
+    return subprocess.run(command, cwd=folder, capture_output=True, encoding="utf-8", check=False)
+
+
+def write_source(folder: Path) -> None:
+    row = {
+        "responses_create_params": {"input": "go", "tools": []},
+        "response": {"output": [MESSAGE]},
+        "reward": 1.0,
+    }
+    (folder / "rollouts.jsonl").write_text(json.dumps(row) + "\n")
+
+
+def test_pivot_build_and_validate_exit_with_0(tmp_path: Path) -> None:
+    write_source(tmp_path)
+    built = gymbal(tmp_path, "build", "rollouts.jsonl", "--output", "desk", "--format", "json")
+    assert built.returncode == 0, built.stderr
+    assert json.loads(built.stdout)["kept"] == 1
+    assert 'jsonl_fpath: "desk/pivots.jsonl"' in (tmp_path / "desk" / "config.yaml").read_text()
+    checked = gymbal(tmp_path, "validate", "desk")
+    assert checked.returncode == 0, checked.stderr
+    assert "1 rows break no rule, under desk/config.yaml." in checked.stdout
+
+
+def test_pivot_validate_exits_with_1_on_a_broken_rule(tmp_path: Path) -> None:
+    (tmp_path / "rows.jsonl").write_text("{}\n")
+    checked = gymbal(tmp_path, "validate", "rows.jsonl", "--format", "json", "--max-problems", "1")
+    report = json.loads(checked.stdout)
+    assert checked.returncode == 1
+    assert (report["violation_count"], len(report["violations"])) == (2, 1)
+
+
+def test_pivot_errors_exit_with_2_and_one_message(tmp_path: Path) -> None:
+    (tmp_path / "rows.jsonl").write_text("{}\n")
+    for arguments in (
+        ("build", "rows.jsonl", "--output", "desk"),
+        ("build", "rows.jsonl", "--output", "desk", "--name", "a-b"),
+        ("build", "rows.jsonl"),
+        ("validate", "rows.jsonl", "--config", "absent.yaml"),
+    ):
+        done = gymbal(tmp_path, *arguments)
+        assert done.returncode == 2, arguments
+        assert done.stderr
+        assert "Traceback" not in done.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["rows.jsonl"]
