@@ -36,11 +36,17 @@ def test_folder_of_our_own_files_is_replaced(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["folder"]
 
 
+def copy_into(path: Path, source: Path) -> None:
+    """Write one file, then fail when `source` is not there."""
+    with atomic_folder(path, names=NAMES) as folder:
+        (folder / "a.txt").write_text("2")
+        (folder / "b.txt").write_text(source.read_text())
+
+
 def test_folder_is_untouched_when_the_block_fails(tmp_path: Path) -> None:
     fill(tmp_path / "folder", "1")
-    with pytest.raises(RuntimeError), atomic_folder(tmp_path / "folder", names=NAMES) as folder:
-        (folder / "a.txt").write_text("2")
-        raise RuntimeError
+    with pytest.raises(InputError, match="cannot be written"):
+        copy_into(tmp_path / "folder", tmp_path / "absent")
     assert texts(tmp_path / "folder") == {"a.txt": "1", "b.txt": "1"}
     assert [path.name for path in tmp_path.iterdir()] == ["folder"]
 

@@ -172,7 +172,10 @@ def test_read_takes_recorded_turns_that_fit_the_items(
 ) -> None:
     trajectory = read_one(tmp_path, row(output, ng_trajectory=recorded))
     assert trajectory.call_sizes == sizes
-    assert trajectory.call_count == (None if sizes is None else len(sizes))
+    # What the turns say about the number of model calls stands even where they do not fit.
+    has_one_agent = len({turn["invocation_id"] for turn in recorded["turns"]}) == 1
+    answered = sum(1 for turn in recorded["turns"] if turn["answer"])
+    assert trajectory.call_count == (answered if has_one_agent else None)
 
 
 def test_read_marks_a_response_that_was_cut(tmp_path: Path) -> None:

@@ -72,6 +72,9 @@ class _Row(msgspec.Struct, gc=False):
 
 
 _TASK_NAMES = ("task_id", "instance_id", "uuid", "id")
+_ELSEWHERE = ("previous_response_id", "conversation", "prompt")
+"""Request fields that stand for input which the row does not hold."""
+
 _CALL_COUNTS = ("num_agent_messages", "num_agent_calls", "num_turns")
 """What producers call the number of model calls."""
 
@@ -161,29 +164,23 @@ def _trajectory(
     source: Source, row: _Row, seed: tuple[Item, ...], items: tuple[Item, ...], tools: bytes
 ) -> Trajectory:
     request = row.responses_create_params
-    sizes = _call_sizes(items, row.ng_trajectory)
+    turns = _answered_turns(row.ng_trajectory)
+    content = (bytes(request.instructions), *(item.raw for item in seed), tools)
+    has_index = row.task_index is not None and row.rollout_index is not None
     return Trajectory(
         source=source,
         seed=seed,
         items=items,
         tools=tools,
         instructions=_present(request.instructions),
-        hidden_state=next(
-            (
-                name
-                for name in ("previous_response_id", "conversation", "prompt")
-                if _present(getattr(request, name))
-            ),
-            None,
-        ),
+        hidden_state=next((name for name in _ELSEWHERE if _present(getattr(request, name))), None),
         allows_parallel_calls=request.parallel_tool_calls,
         is_truncated=row.response.status == "incomplete",
         reward=None if row.reward is None else float(row.reward),
-        task=_task_name(row)
-        or digest(b",".join((bytes(request.instructions), *(item.raw for item in seed), tools))),
-        rollout=None if row.task_index is None else f"{row.task_index}-{row.rollout_index or 0}",
-        call_count=_call_count(row) if sizes is None else len(sizes),
-        call_sizes=sizes,
+        task=_task_name(row) or digest(b",".join(content)),
+        rollout=f"{row.task_index}-{row.rollout_index}" if has_index else None,
+        call_count=len(turns) or _call_count(row),
+        call_sizes=_call_sizes(items, turns),
     )
 
 
@@ -209,10 +206,15 @@ def _call_count(row: _Row) -> int | None:
     return None
 
 
-def _call_sizes(items: Sequence[Item], recorded: _NgTrajectory | None) -> tuple[int, ...] | None:
-    """Model-written items per recorded turn; None where the turns tell another story than the items."""
+def _answered_turns(recorded: _NgTrajectory | None) -> list[_Turn]:
+    """The recorded model calls that answered; none where several agents took part, whose turns interleave."""
     turns = [turn for turn in (recorded.turns if recorded else None) or () if turn.answer]
-    if not turns or len({turn.invocation_id for turn in turns}) != 1:
+    return turns if len({turn.invocation_id for turn in turns}) == 1 else []
+
+
+def _call_sizes(items: Sequence[Item], turns: Sequence[_Turn]) -> tuple[int, ...] | None:
+    """Model-written items per recorded turn; None where the turns tell another story than the items."""
+    if not turns:
         return None
     actions = [[answer.type for answer in turn.answer or () if answer.type != "reasoning"] for turn in turns]
     sizes, turn, done, pending = [0] * len(turns), 0, 0, 0
