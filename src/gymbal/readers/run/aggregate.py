@@ -31,16 +31,16 @@ def _is_entry(entry: Any) -> bool:
 
 def _entry(entry: dict[str, Any]) -> Metrics:
     server = text_or_none(entry.get("_ng_environment_server"))
-    headline = _numbers(entry.get("key_metrics"))
+    headline = finite_numbers(entry.get("key_metrics"))
     return Metrics(
         agent=agent_name(entry.get("agent_ref"), server),
         server=server,
-        values=_numbers(entry.get("agent_metrics")) | headline,
+        values=finite_numbers(entry.get("agent_metrics")) | headline,
         key_names=tuple(headline),
     )
 
 
-def _numbers(metrics: Any) -> dict[str, float]:
+def finite_numbers(metrics: Any) -> dict[str, float]:
     """The members that are finite numbers; lists and texts among them are details of a server."""
     if not isinstance(metrics, dict):
         return {}

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
-
-import msgspec
 
 from gymbal.errors import InputError
 from gymbal.io.decode import read_json, read_yaml
 from gymbal.io.fingerprint import canonical_json, digest
 from gymbal.io.secrets import mask_text
 from gymbal.model.evidence import Fact, Role, Strength, Value
-from gymbal.readers.run.interpolation import Leaf, leaves
+from gymbal.readers.run.interpolation import Environment, Leaf, leaves
 from gymbal.readers.run.roles import role_of
 
 MAX_VALUE_CHARACTERS = 500
@@ -29,10 +27,10 @@ MODEL_SERVERS = "policy_model.responses_api_models."
 MAX_MANIFEST_BYTES = 16 * 1024 * 1024
 
 
-def read_config_facts(path: Path, name: str, environment: Mapping[str, Any]) -> tuple[Fact, ...]:
+def read_config_facts(path: Path, name: str, environment: Environment) -> tuple[Fact, ...]:
     """Facts of a saved config, which is called `name`; secrets are left out.
 
-    `environment` is the driver's, for `${oc.env:...}`. Raises InputError when the file is no YAML mapping.
+    `${oc.env:...}` is looked up in `environment`. Raises InputError when the file is no YAML mapping.
     """
     config = read_yaml(path)
     if not isinstance(config, dict):
@@ -51,7 +49,7 @@ def read_manifest_facts(path: Path, name: str) -> tuple[Fact, ...]:
         raise InputError("is not a JSON object", path=path)
     return tuple(
         fact(f"manifest.{leaf.key}", Role.BOOKKEEPING, leaf, file=name, key=leaf.key)
-        for leaf in leaves(document, {})
+        for leaf in leaves(document)
         if not leaf.resolved.is_secret
     )
 
@@ -94,14 +92,15 @@ def model_server_facts(found: Iterable[Leaf], file: str) -> tuple[Fact, ...]:
 
 
 def fact(name: str, role: Role, leaf: Leaf, *, file: str, key: str) -> Fact:
-    """The fact that a config's value is: recorded where it is known, else missing with its remedy."""
+    """The fact that a config's value is: recorded or stated where it is known, else missing with its remedy."""
     resolved = leaf.resolved
     is_known = resolved.remedy is None
+    known = Strength.STATED if resolved.is_stated else Strength.RECORDED
     return Fact(
         name=name,
         role=role,
         value=shown_value(resolved.value) if is_known else None,
-        strength=Strength.RECORDED if is_known else Strength.MISSING,
+        strength=known if is_known else Strength.MISSING,
         file=file,
         key=key,
         remedy=resolved.remedy,
@@ -117,29 +116,3 @@ def shown_value(value: Any) -> Value:
     if len(value) > MAX_VALUE_CHARACTERS:
         return f"text of {len(value)} characters, digest {digest(value.encode('utf-8', 'surrogatepass'))}"
     return mask_text(value)
-
-
-def first_known(facts: Iterable[Fact]) -> tuple[Fact, ...]:
-    """One fact per name: the first that is known, in order of first appearance, else the first."""
-    chosen: dict[str, Fact] = {}
-    for item in facts:
-        held = chosen.get(item.name)
-        if held is None or (item.is_known and not held.is_known):
-            chosen[item.name] = item
-    return tuple(chosen.values())
-
-
-def agreeing(per_shard: Iterable[Iterable[Fact]]) -> tuple[Fact, ...]:
-    """The facts of several shards; one on which they disagree is missing, and its remedy shows the values."""
-    merged: dict[str, Fact] = {}
-    for facts in per_shard:
-        for item in facts:
-            held = merged.setdefault(item.name, item)
-            if held.is_known and item.is_known and held.value != item.value:
-                merged[item.name] = msgspec.structs.replace(
-                    held,
-                    value=None,
-                    strength=Strength.MISSING,
-                    remedy=f"the shards disagree: {held.value} in {held.file}, {item.value} in {item.file}",
-                )
-    return tuple(merged.values())

@@ -35,6 +35,8 @@ class Resolved(msgspec.Struct, frozen=True, kw_only=True):
     """Says how to supply an unknown value. None: the value is known."""
     is_secret: bool = False
     """A key on the way is named like a secret."""
+    is_stated: bool = False
+    """It took a variable that somebody named, and that the run did not record."""
 
 
 class Leaf(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,7 +46,19 @@ class Leaf(msgspec.Struct, frozen=True, kw_only=True):
     resolved: Resolved
 
 
-def leaves(config: Mapping[str, Any], environment: Mapping[str, Any]) -> Iterator[Leaf]:
+class Environment(msgspec.Struct, frozen=True, kw_only=True):
+    """The variables that `${oc.env:...}` is looked up in; it holds secrets: to look up in, never to show."""
+
+    recorded: Mapping[str, Any] = {}
+    """As the run's own files have them."""
+    stated: Mapping[str, Any] = {}
+    """As a file that somebody named has them; used for what is not recorded."""
+
+
+NO_ENVIRONMENT = Environment()
+
+
+def leaves(config: Mapping[str, Any], environment: Environment = NO_ENVIRONMENT) -> Iterator[Leaf]:
     """Yield every value of `config`, with `${oc.env:...}` looked up in `environment`, up to `MAX_LEAVES`."""
     resolver = _Resolver(config, environment)
     for count, leaf in enumerate(_walk(config, (), resolver, 0)):
@@ -72,7 +86,7 @@ def _walk(node: Any, path: tuple[str, ...], resolver: _Resolver, depth: int) -> 
 
 
 class _Resolver:
-    def __init__(self, config: Mapping[str, Any], environment: Mapping[str, Any]) -> None:
+    def __init__(self, config: Mapping[str, Any], environment: Environment) -> None:
         self._config = config
         self._environment = environment
 
@@ -90,18 +104,20 @@ class _Resolver:
                 value=None if unknown else [part.value for part in parts],
                 remedy=unknown,
                 is_secret=any(part.is_secret for part in parts),
+                is_stated=any(part.is_stated for part in parts),
             )
         if isinstance(value, Mapping):
             return Resolved(value="{}")
-        is_secret = False
+        is_secret = is_stated = False
         for _ in range(MAX_STEPS):
             if not isinstance(value, str):
-                return Resolved(value=value, is_secret=is_secret)
+                return Resolved(value=value, is_secret=is_secret, is_stated=is_stated)
             match = _INNERMOST.search(value)
             if match is None:
-                return _plain(value, is_secret=is_secret)
+                return msgspec.structs.replace(_plain(value), is_secret=is_secret, is_stated=is_stated)
             step = self._step(match.group(1))
             is_secret = is_secret or step.is_secret
+            is_stated = is_stated or step.is_stated
             if step.remedy is not None:
                 return msgspec.structs.replace(step, is_secret=is_secret)
             value = step.value if match.span() == (0, len(value)) else _spliced(value, match, step.value)
@@ -120,11 +136,14 @@ class _Resolver:
         return Resolved(value=target, is_secret=is_secret_path(reference.split(".")))
 
     def _variable(self, name: str) -> Resolved:
-        value = self._environment.get(name)
-        if value is None or (isinstance(value, str) and value.startswith(("runtime:", "host:"))):
-            remedy = f"the value of {name} in the environment that launched the run"
-            return Resolved(value=None, remedy=remedy, is_secret=is_secret_path([name]))
-        return Resolved(value=value, is_secret=is_secret_path([name]))
+        is_secret = is_secret_path([name])
+        for variables, is_stated in ((self._environment.recorded, False), (self._environment.stated, True)):
+            value = variables.get(name)
+            is_later = isinstance(value, str) and value.startswith(("runtime:", "host:"))
+            if value is not None and not is_later:
+                return Resolved(value=value, is_secret=is_secret, is_stated=is_stated)
+        remedy = f"the value of {name} in the environment that launched the run (--env-file)"
+        return Resolved(value=None, remedy=remedy, is_secret=is_secret)
 
     def _find(self, reference: str) -> Any:
         node: Any = self._config
@@ -133,12 +152,12 @@ class _Resolver:
         return node
 
 
-def _plain(text: str, *, is_secret: bool) -> Resolved:
+def _plain(text: str) -> Resolved:
     if MASK in text:
-        return Resolved(value=None, remedy=READ_THE_REQUEST, is_secret=is_secret)
+        return Resolved(value=None, remedy=READ_THE_REQUEST)
     if text == "???":
         return Resolved(value=None, remedy="left open in the config: see the command that ran it")
-    return Resolved(value=text, is_secret=is_secret)
+    return Resolved(value=text)
 
 
 def _spliced(text: str, match: re.Match[str], value: Any) -> str:

@@ -8,7 +8,6 @@ a fact.
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,8 @@ from gymbal.io.decode import read_json, read_yaml
 from gymbal.io.secrets import is_secret_name
 from gymbal.model.evidence import Fact, Role, Strength
 from gymbal.readers.run.config import fact, leaf_facts, shown_value
-from gymbal.readers.run.interpolation import Leaf, Resolved, leaves
+from gymbal.readers.run.flags import engine_facts, read_flags, with_defaults
+from gymbal.readers.run.interpolation import Environment, Leaf, Resolved, leaves
 from gymbal.readers.run.roles import role_of
 
 MAX_RECORD_BYTES = 16 * 1024 * 1024
@@ -41,20 +41,10 @@ SERVICE_FACTS = {
 }
 """Keys of the policy's service that are facts under a name of their own."""
 
-SERVICE_BOOKKEEPING = ("placement", "node_pool", "port", "health_check", "mounts", "data_parallel_rpc_port")
+ENGINES = ("vllm", "vllm_pd")
+"""Types of a service whose `extra_args` are all the flags that the engine is given beside the settings."""
 
-FLAG_ROLES = {
-    "dtype": Role.MODEL,
-    "quantization": Role.MODEL,
-    "kv_cache_dtype": Role.MODEL,
-    "revision": Role.MODEL,
-    "max_model_len": Role.LIMITS,
-    "override_generation_config": Role.SAMPLING,
-    "generation_config": Role.SAMPLING,
-    "chat_template": Role.PROMPT,
-    "default_chat_template_kwargs": Role.SAMPLING,
-}
-"""Flags of the serving engine that are more than serving."""
+SERVICE_BOOKKEEPING = ("placement", "node_pool", "port", "health_check", "mounts", "data_parallel_rpc_port")
 
 _FULL_COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _VERSION_TAG = re.compile(r"v?(\d+\.\d+(?:\.\d+)?(?:(?:rc|a|b|\.post|\.dev)\d+)?)")
@@ -95,13 +85,14 @@ def driver_environment(config: Mapping[str, Any]) -> dict[str, Any]:
     return _section(config, "driver", "env")
 
 
-def submit_facts(config: Mapping[str, Any], benchmark: str | None, name: str) -> tuple[Fact, ...]:
-    """Facts of the submit config, which is called `name`.
+def submit_facts(
+    config: Mapping[str, Any], benchmark: str | None, name: str, environment: Environment
+) -> tuple[Fact, ...]:
+    """Facts of the submit config, which is called `name`; `${oc.env:...}` is looked up in `environment`.
 
     What a benchmark alone was run with is included when `benchmark` names it, or when the job has only one.
     """
     driver = _section(config, "driver")
-    environment = driver_environment(config)
     benchmarks = _section(config, "driver", "benchmarks")
     if benchmark is None and len(benchmarks) == 1:
         benchmark = str(next(iter(benchmarks)))
@@ -115,7 +106,7 @@ def submit_facts(config: Mapping[str, Any], benchmark: str | None, name: str) ->
             found += _service_facts(str(service), settings, str(driver.get("policy_model")), name)
     for pool_key, count in _gpu_counts(config):
         found.append(_recorded(f"compute.{pool_key}", Role.SERVING, count, name, f"compute.{pool_key}"))
-    for variable, value in environment.items():
+    for variable, value in driver_environment(config).items():
         if not is_secret_name(str(variable)):
             role = role_of(str(variable), Role.BOOKKEEPING)
             found.append(_recorded(f"driver_env.{variable}", role, value, name, f"driver.env.{variable}"))
@@ -174,7 +165,7 @@ def _service_facts(service: str, settings: dict[str, Any], policy: str, file: st
     """Facts of one service. Only the policy's have plain names: a judge's model is no model change."""
     is_policy = service == policy
     prefix = "" if is_policy else f"{service}."
-    for leaf in leaves(settings, {}):
+    for leaf in leaves(settings):
         key = f"services.{service}.{leaf.key}"
         root = leaf.key.split(".")[0]
         if leaf.resolved.is_secret or root == "extra_args":
@@ -183,33 +174,14 @@ def _service_facts(service: str, settings: dict[str, Any], policy: str, file: st
         if root in SERVICE_BOOKKEEPING:
             role = Role.BOOKKEEPING
         yield fact(f"{prefix}{name}", role if is_policy else role_of(key), leaf, file=file, key=key)
-    for flag, value in _flags(settings.get("extra_args")).items():
-        role = FLAG_ROLES.get(flag, Role.SERVING) if is_policy else role_of(f"services.{service}.{flag}")
-        yield _recorded(f"{prefix}serving.{flag}", role, value, file, f"services.{service}.extra_args")
-
-
-def _flags(text: Any) -> dict[str, str]:
-    """`--max-model-len 32768 --enable-x` by name, secrets left out; what is no command line is one flag."""
-    if not isinstance(text, str) or not text.strip():
-        return {}
-    try:
-        words = shlex.split(text)
-    except ValueError:
-        return {"extra_args": text}
-    flags: dict[str, str] = {}
-    name = ""
-    for word in words:
-        if word.startswith("--"):
-            name, equals, value = word.lstrip("-").partition("=")
-            name = name.replace("-", "_")
-            flags[name] = value if equals else ""
-        else:
-            flags[name or "extra_args"] = f"{flags.get(name or 'extra_args', '')} {word}".strip()
-    return {flag: value or "true" for flag, value in flags.items() if not is_secret_name(flag)}
+    flags: dict[str, Any] = read_flags(settings.get("extra_args"))
+    if is_policy and settings.get("type") in ENGINES:
+        flags = with_defaults(flags)
+    yield from engine_facts(flags, file=file, key=f"services.{service}.extra_args", prefix=prefix)
 
 
 def _benchmark_facts(
-    settings: dict[str, Any], prefix: str, environment: Mapping[str, Any], file: str
+    settings: dict[str, Any], prefix: str, environment: Environment, file: str
 ) -> Iterator[Fact]:
     """What this benchmark was run with: overrides of the Gym config, so they share the config's names."""
     run = leaves(_section(settings, "run"), environment)

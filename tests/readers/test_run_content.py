@@ -1,0 +1,167 @@
+"""Digests of tasks: equal for the same task however it is written down, different when it changed."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from run_builder import input_row, lines, rollout_row, write_file
+
+from gymbal.model.run import PlannedRollout
+from gymbal.readers.run import read_run
+from gymbal.readers.run.content import Request, RequestReader
+
+
+def request(**params: Any) -> Request:
+    return RequestReader().read(msgspec.Raw(json.dumps(params).encode()))
+
+
+def planned(folder: Path, *rows: dict[str, Any]) -> tuple[PlannedRollout, ...]:
+    write_file(folder / "rollouts.jsonl", lines([rollout_row(0, 0)]))
+    write_file(folder / "rollouts_materialized_inputs.jsonl", lines(rows))
+    found = read_run(folder / "rollouts.jsonl").planned
+    assert found is not None
+    return found
+
+
+SAME_INPUTS: list[Any] = [
+    "What?",
+    [{"role": "user", "content": "What?"}],
+    [{"content": "What?", "role": "user", "type": "message", "phase": None, "status": None}],
+    [{"role": "user", "content": [{"type": "input_text", "text": "What?"}], "status": "completed"}],
+]
+
+
+@pytest.mark.parametrize("written", SAME_INPUTS)
+def test_prompt_digest_is_the_same_for_every_way_to_write_it(written: Any) -> None:
+    plain = request(input="What?")
+    echoed = request(input=written, temperature=0.6, tools=[], metadata=None, text=None, background=None)
+    assert echoed.content == plain.content
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"input": "What"},
+        {"input": [{"role": "system", "content": "What?"}]},
+        {"input": [{"role": "user", "content": "What?"}, {"role": "user", "content": "What?"}]},
+        {"input": "What?", "metadata": {"instance_id": "x"}},
+        {"input": "What?", "text": {"format": {"type": "json_schema"}}},
+        {"input": "What?", "prompt": {"id": "p"}},
+        {"input": [{"role": "user", "content": [{"type": "input_image", "image_url": "What?"}]}]},
+    ],
+)
+def test_prompt_digest_sees_a_change(params: dict[str, Any]) -> None:
+    assert request(**params).content.prompt != request(input="What?").content.prompt
+
+
+def test_prompt_digest_leaves_settings_out() -> None:
+    asked = request(
+        input="What?", temperature=0.1, metadata={"extra_body": '{"seed": 1}'}, instructions="Be brief."
+    )
+    assert asked.content == request(input="What?").content
+    assert asked.settings.instructions is not None
+
+
+def test_parts_lose_only_the_defaults_that_the_echo_fills_in() -> None:
+    parts = [{"type": "input_text", "text": "a"}, {"type": "input_image", "image_url": "u"}]
+    echoed = [parts[0], parts[1] | {"detail": "auto", "file_id": None}]
+    detailed = [parts[0], parts[1] | {"detail": "high"}]
+    first, same, other = (
+        request(input=[{"role": "user", "content": content}]).content.prompt
+        for content in (parts, echoed, detailed)
+    )
+    assert first == same != other
+
+
+def test_tools_digest_ignores_unset_members_and_sees_the_order() -> None:
+    one = {"type": "function", "name": "one", "parameters": {"type": "object", "default": None}}
+    two = {"type": "function", "name": "two"}
+    tools = request(tools=[one, two]).content.tools
+    assert request(tools=[one | {"description": None, "strict": None}, two]).content.tools == tools
+    assert request(tools=[two, one]).content.tools != tools
+    # A null inside a schema says something.
+    assert request(tools=[one | {"parameters": {"type": "object"}}, two]).content.tools != tools
+    assert request(tools=None).content.tools == request(tools=[]).content.tools == request().content.tools
+
+
+def test_requests_that_are_equal_share_one_object() -> None:
+    reader = RequestReader()
+    raw = msgspec.Raw(b'{"input": "x", "temperature": 1}')
+    assert reader.read(raw) is reader.read(msgspec.Raw(bytes(raw)))
+    other = reader.read(msgspec.Raw(b'{"input": "y", "temperature": 1.0}'))
+    assert other.settings is reader.read(raw).settings
+
+
+def test_request_that_is_no_object_is_refused() -> None:
+    with pytest.raises(msgspec.ValidationError):
+        RequestReader().read(msgspec.Raw(b'"text"'))
+
+
+def test_verifier_digest_sees_the_answer_and_not_the_names(tmp_path: Path) -> None:
+    base, renamed, rekeyed, resampled, edited = planned(
+        tmp_path,
+        input_row(0, 0),
+        input_row(0, 1, uuid="another", task_source="t", skills_ref={"hash": "h"}, task_id=4, id="i"),
+        input_row(1, 0)
+        | {"expected_answer": "0", "responses_create_params": input_row(0, 0)["responses_create_params"]},
+        input_row(0, 2)
+        | {"responses_create_params": {"input": "What is 0 plus nothing?", "temperature": 1.0}},
+        input_row(0, 3, expected_answer="1"),
+    )
+    assert base.content == renamed.content == rekeyed.content == resampled.content
+    assert edited.content.prompt == base.content.prompt
+    assert edited.content.verifier != base.content.verifier
+    assert base.settings != resampled.settings
+
+
+def test_verifier_digest_counts_the_names_in_where_the_prompt_is_empty(tmp_path: Path) -> None:
+    # As in benchmarks whose environment looks the task up by its id.
+    rows = planned(
+        tmp_path,
+        *(
+            input_row(n, 0, task_id=f"t{n}")
+            | {"responses_create_params": {"input": []}, "expected_answer": "", "uuid": None}
+            for n in (0, 1)
+        ),
+    )
+    assert rows[0].content.verifier != rows[1].content.verifier
+    assert [row.label for row in rows] == ["t0", "t1"]
+
+
+def test_materialized_taskset_has_the_content_of_the_flat_row(tmp_path: Path) -> None:
+    flat = input_row(0, 0)
+    fields = {key: value for key, value in flat.items() if not key.startswith("_ng_") and key != "agent_ref"}
+    wrapped = {
+        "task_id": {"taskset": "quiz", "task_id": "q0"},
+        "task_input": fields,
+        "_ng_task_index": 0,
+        "_ng_rollout_index": 1,
+        "_ng_environment_server": "quiz_server",
+    }
+    split = wrapped | {
+        "_ng_rollout_index": 2,
+        "task_input": {
+            "responses_create_params": fields["responses_create_params"],
+            "task_data": {key: value for key, value in fields.items() if key != "responses_create_params"},
+        },
+    }
+    plain, taskset, task_data = planned(tmp_path, flat, wrapped, split)
+    assert plain.content == taskset.content == task_data.content
+    assert [row.label for row in (plain, taskset, task_data)] == ["quiz-0", "quiz-0", "quiz-0"]
+    assert taskset.key.server == "quiz_server"
+
+
+@pytest.mark.parametrize(
+    ("fields", "label"),
+    [
+        ({"uuid": "u", "task_id": "t", "id": "i"}, "u"),
+        ({"uuid": None, "task_id": 7, "id": "i"}, "7"),
+        ({"uuid": "", "id": "i"}, "i"),
+        ({"uuid": None}, None),
+    ],
+)
+def test_label_is_the_datasets_own_name(tmp_path: Path, fields: dict[str, Any], label: str | None) -> None:
+    (row,) = planned(tmp_path, input_row(0, 0) | fields)
+    assert row.label == label

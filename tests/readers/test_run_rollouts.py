@@ -1,0 +1,265 @@
+"""What is read out of a rollout: stops, answers, calls, tokens, settings."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from run_builder import (
+    assistant,
+    call,
+    echoed_request,
+    lines,
+    reasoning,
+    response,
+    result,
+    rollout_row,
+    write_file,
+)
+
+from gymbal.model.run import ProblemKind, Rollout, Settings, Stop
+from gymbal.readers.run import read_run
+
+
+def read_rows(folder: Path, *rows: dict[str, Any]) -> tuple[Rollout, ...]:
+    return read_run(write_file(folder / "rollouts.jsonl", lines(rows))).rollouts
+
+
+def read_output(folder: Path, output: Any, **fields: Any) -> Rollout:
+    (row,) = read_rows(folder, rollout_row(0, 0, response=response(output, **fields)))
+    return row
+
+
+@pytest.mark.parametrize(
+    ("fields", "stop"),
+    [
+        ({"status": "completed"}, Stop.FINISHED),
+        (
+            {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}},
+            Stop.TRUNCATED,
+        ),
+        ({"status": "incomplete", "incomplete_details": {"reason": "content_filter"}}, Stop.CONTENT_FILTER),
+        ({"status": "incomplete"}, Stop.UNKNOWN),
+        ({"status": "failed"}, Stop.FAILED),
+        ({"status": None, "error": {"code": "server_error"}}, Stop.FAILED),
+        ({"status": None}, Stop.UNKNOWN),
+        # Gym before 0.5 left the status out and still said why it was cut.
+        ({"status": None, "incomplete_details": {"reason": "max_output_tokens"}}, Stop.TRUNCATED),
+    ],
+)
+def test_stop_says_why_the_last_call_ended(tmp_path: Path, fields: dict[str, Any], stop: Stop) -> None:
+    assert read_output(tmp_path, [assistant("x")], **fields).stop is stop
+
+
+@pytest.mark.parametrize(
+    ("output", "is_empty"),
+    [
+        ([], True),
+        ([reasoning()], True),
+        ([assistant(" \n")], True),
+        ([assistant("x")], False),
+        ([call("look")], False),
+        (
+            [{"type": "message", "role": "assistant", "content": [{"type": "refusal", "refusal": "no"}]}],
+            False,
+        ),
+        ([{"type": "message", "role": "user", "content": "x"}], True),
+        (None, False),  # no output at all is no empty answer
+    ],
+)
+def test_is_empty_needs_neither_text_nor_call(tmp_path: Path, output: Any, is_empty: bool) -> None:
+    assert read_output(tmp_path, output).is_empty is is_empty
+
+
+@pytest.mark.parametrize(
+    ("text", "is_left_in"),
+    [
+        ("<think>hm</think>4", True),
+        ("hm</think>4", True),
+        ("[THINK]hm[/THINK]4", True),
+        ("◁think▷hm◁/think▷4", True),
+        ("<seed:think>hm", True),
+        ("<|channel|>analysis<|message|>hm", True),
+        ("I think > 4", False),
+        ("<reasoning>asked for by the prompt</reasoning>", False),
+        ("rethink>", False),
+    ],
+)
+def test_reasoning_tags_are_found_in_the_answer(tmp_path: Path, text: str, is_left_in: bool) -> None:
+    assert read_output(tmp_path, [assistant(text)]).has_reasoning_in_text is is_left_in
+
+
+def test_reasoning_tags_inside_reasoning_do_not_count(tmp_path: Path) -> None:
+    row = read_output(tmp_path, [reasoning("<think>"), assistant("4"), result("<think>")])
+    assert not row.has_reasoning_in_text
+
+
+@pytest.mark.parametrize(
+    ("output", "model_calls", "tool_calls"),
+    [
+        ([assistant("x")], 1, 0),
+        ([], 0, 0),
+        # Parallel calls are one model call, sequential ones are two.
+        ([reasoning(), call("a"), call("b"), result(), result(), reasoning(), assistant("x")], 2, 2),
+        ([call("a"), result(), call("b"), result(), assistant("x")], 3, 2),
+        ([assistant("x"), {"type": "message", "role": "user", "content": "go on"}, assistant("y")], 2, 0),
+        ([{"type": "web_search_call", "status": "completed"}, assistant("x")], 1, 1),
+    ],
+)
+def test_model_calls_are_runs_of_the_models_own_items(
+    tmp_path: Path, output: Any, model_calls: int, tool_calls: int
+) -> None:
+    row = read_output(tmp_path, output)
+    assert (row.model_calls, row.tool_calls) == (model_calls, tool_calls)
+
+
+def test_model_calls_are_taken_from_the_trajectory_where_it_recorded_them(tmp_path: Path) -> None:
+    one, none, odd = (
+        rollout_row(0, repeat, ng_trajectory=trajectory)
+        for repeat, trajectory in enumerate([{"model_calls": [{}, {}, {}]}, {"model_calls": []}, ["odd"]])
+    )
+    assert [row.model_calls for row in read_rows(tmp_path, one, none, odd)] == [3, 1, 1]
+
+
+def test_tools_used_are_named_once(tmp_path: Path) -> None:
+    row = read_output(tmp_path, [call("a"), call("b"), call("a"), {"type": "web_search_call"}])
+    assert row.tools_used == {"a", "b", "web_search_call"}
+
+
+def test_answer_leaves_ids_reasoning_and_results_out(tmp_path: Path) -> None:
+    first = read_output(
+        tmp_path, [reasoning("one"), call("a", call_id="1"), result("x", "1"), assistant("y")]
+    )
+    same = read_output(tmp_path, [call("a", call_id="2"), result("z", "2"), assistant("y", id="other")])
+    assert first.answer == same.answer
+    for other in (
+        [call("a"), result(), assistant("z")],
+        [call("a", '{"b": 1}'), result(), assistant("y")],
+        [call("b"), result(), assistant("y")],
+        [assistant("y"), call("a"), result()],
+    ):
+        assert read_output(tmp_path, other).answer != first.answer
+
+
+def test_output_of_one_list_per_step_is_read(tmp_path: Path) -> None:
+    # As the aviary agent wrote it before Gym 0.3.
+    row = read_output(tmp_path, [[call("a"), result()], [assistant("x")]])
+    assert (row.model_calls, row.tool_calls, row.is_empty) == (2, 1, False)
+
+
+def test_message_content_may_be_a_text(tmp_path: Path) -> None:
+    plain = read_output(tmp_path, [{"type": "message", "role": "assistant", "content": "x"}])
+    assert plain.answer == read_output(tmp_path, [assistant("x")]).answer
+
+
+@pytest.mark.parametrize(
+    ("fields", "is_unparsed"),
+    [
+        ({"extracted_answer": None}, True),
+        ({"extracted_answer": ""}, True),
+        ({"extracted_answer": "A"}, False),
+        ({"extracted_answer": 0}, False),
+        ({"parsed_output": {}}, True),
+        ({"parsed_output": {"a": 1}}, False),
+        ({}, None),
+    ],
+)
+def test_is_unparsed_follows_the_verifiers_own_field(
+    tmp_path: Path, fields: dict[str, Any], is_unparsed: bool | None
+) -> None:
+    row = rollout_row(0, 0)
+    del row["extracted_answer"]
+    assert read_rows(tmp_path, row | fields)[0].is_unparsed is is_unparsed
+
+
+def test_rewards_keep_absent_apart_from_zero(tmp_path: Path) -> None:
+    rows = [rollout_row(0, repeat, reward=reward) for repeat, reward in enumerate([0.0, None, 1])]
+    rows.append(rollout_row(0, 3))
+    del rows[-1]["reward"]
+    rows.append(rollout_row(0, 4) | {"reward": True})
+    assert [row.reward for row in read_rows(tmp_path, *rows)] == [0.0, None, 1.0, None, 1.0]
+
+
+def test_masked_rows_are_kept_and_marked(tmp_path: Path) -> None:
+    row = rollout_row(0, 0, reward=0.0, mask_sample=True, failure_kind="judge_failed")
+    (read,) = read_rows(tmp_path, row)
+    assert (read.is_masked, read.failure_kind, read.is_measured) == (True, "judge_failed", False)
+
+
+def test_null_is_taken_everywhere(tmp_path: Path) -> None:
+    row = dict.fromkeys(rollout_row(0, 0)) | {"reward": 1.0}
+    (read,) = read_rows(tmp_path, row)
+    assert (read.reward, read.stop, read.model, read.agent) == (1.0, Stop.UNKNOWN, None, "(unnamed)")
+
+
+def test_odd_small_fields_do_not_cost_the_row(tmp_path: Path) -> None:
+    odd: dict[str, Any] = {
+        "failure_kind": 7,
+        "_ng_attempt_index": "x",
+        "agent_ref": "plain_name",
+        "stage_index": [],
+        "ng_trajectory": 3,
+    }
+    row = rollout_row(0, 0, **odd)
+    row["response"] |= {"usage": [1], "model": {"a": 1}, "incomplete_details": "cut"}
+    (read,) = read_rows(tmp_path, row)
+    assert (read.agent, read.attempt, read.model, read.input_tokens) == ("plain_name", 0, None, None)
+
+
+def test_settings_state_what_the_request_set(tmp_path: Path) -> None:
+    request = echoed_request(
+        "x",
+        temperature=1,
+        top_p=0.95,
+        max_output_tokens=256,
+        max_tool_calls=3,
+        tool_choice={"type": "function", "name": "a"},
+        reasoning={"summary": None, "effort": "high"},
+        model="asked-for",
+        metadata={
+            "extra_body": json.dumps({"seed": 4, "top_k": 20}),
+            "chat_template_kwargs": json.dumps({"enable_thinking": False}),
+            "instance_id": "x",
+        },
+    )
+    (read,) = read_rows(tmp_path, rollout_row(0, 0, responses_create_params=request))
+    assert read.settings == Settings(
+        temperature=1.0,
+        top_p=0.95,
+        max_output_tokens=256,
+        max_tool_calls=3,
+        parallel_tool_calls=True,
+        tool_choice='{"name":"a","type":"function"}',
+        reasoning='{"effort":"high"}',
+        requested_model="asked-for",
+        extra_body='{"chat_template_kwargs":{"enable_thinking":false},"extra_body":{"top_k":20}}',
+    )
+
+
+def test_settings_of_repeats_are_equal_but_for_the_seed(tmp_path: Path) -> None:
+    rows = [
+        rollout_row(
+            0,
+            repeat,
+            responses_create_params=echoed_request(
+                "x", metadata={"extra_body": json.dumps({"seed": repeat})}
+            ),
+        )
+        for repeat in range(3)
+    ]
+    first, *others = read_rows(tmp_path, *rows)
+    assert all(row.settings is first.settings for row in others)
+    assert first.settings.extra_body is None
+    assert len({row.content for row in (first, *others)}) == 1
+
+
+def test_rows_share_what_they_have_in_common(tmp_path: Path) -> None:
+    first, second = read_rows(tmp_path, rollout_row(0, 0), rollout_row(0, 1))
+    for name in ("content", "settings", "agent", "model", "tools_used", "reward", "file"):
+        assert getattr(first, name) is getattr(second, name)
+
+
+def test_message_content_of_no_known_shape_is_a_bad_line(tmp_path: Path) -> None:
+    bad = rollout_row(0, 1, response=response([assistant("x") | {"content": 7}]))
+    run = read_run(write_file(tmp_path / "rollouts.jsonl", lines([rollout_row(0, 0), bad])))
+    assert [problem.line for problem in run.problems if problem.kind is ProblemKind.BAD_LINE] == [2]
