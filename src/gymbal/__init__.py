@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from gymbal.commands.pivot_build import pivot_build
     from gymbal.commands.pivot_validate import pivot_validate
     from gymbal.commands.skills import skills_install, skills_list
+    from gymbal.commands.tasks import tasks
     from gymbal.commands.triage import triage_runs
     from gymbal.errors import GymbalError
     from gymbal.verify import score
@@ -23,6 +24,7 @@ __all__ = [
     "score",
     "skills_install",
     "skills_list",
+    "tasks",
     "triage_runs",
 ]
 
@@ -33,6 +35,7 @@ _HOME = {
     "score": "gymbal.verify",
     "skills_install": "gymbal.commands.skills",
     "skills_list": "gymbal.commands.skills",
+    "tasks": "gymbal.commands.tasks",
     "triage_runs": "gymbal.commands.triage",
 }
 

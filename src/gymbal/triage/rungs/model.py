@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from shlex import quote
 
 from gymbal.model.evidence import Role
 from gymbal.model.finding import Comparison, Finding, Rung, Status
 from gymbal.triage.facts import compare_facts
 from gymbal.triage.pair import Pair
 from gymbal.triage.side import SideView
+from gymbal.triage.tasks import outcomes
 
 PER_TASK_ANALYSIS = "per_task_analysis"
 """The hand-off for a real difference: which tasks moved, and why."""
@@ -45,7 +47,7 @@ def check(pair: Pair, earlier: Sequence[Finding]) -> Finding:
         status=Status.DIFFERENT,
         summary="the difference is larger than noise and no other checked cause differs",
         facts=facts,
-        next=("look at the tasks that moved, with both answers side by side",),
+        next=(f"gymbal tasks {quote(pair.left.run.path)} {quote(pair.right.run.path)}",),
     )
 
 
@@ -57,7 +59,20 @@ def _facts(pair: Pair) -> tuple[Comparison, ...]:
         right=_models(pair.right),
         source="what the endpoint calls itself, in the rollouts",
     )
-    return (answering, *recorded.different, *recorded.equal)
+    return (answering, *recorded.different, *recorded.equal, *_outcome_facts(pair))
+
+
+def _outcome_facts(pair: Pair) -> tuple[Comparison, ...]:
+    left, right = outcomes(pair.left, pair.common), outcomes(pair.right, pair.common)
+    return tuple(
+        Comparison(
+            name=f"{name}_passed",
+            left=getattr(left, name),
+            right=getattr(right, name),
+            source="tasks measured on both sides",
+        )
+        for name in ("always", "sometimes", "never")
+    )
 
 
 def _models(side: SideView) -> str | None:

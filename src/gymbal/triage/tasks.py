@@ -1,0 +1,62 @@
+"""Which tasks moved between two runs, and by how much."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import fmean
+
+import msgspec
+
+from gymbal.model.run import Rollout
+from gymbal.model.task_move import TaskOutcomes
+from gymbal.triage.align import task_name
+from gymbal.triage.pair import Pair
+from gymbal.triage.side import SideTask, SideView
+
+PASSED = 1.0
+
+
+class MovedTask(msgspec.Struct, frozen=True, kw_only=True):
+    """A task of both sides with the two rollouts that show its difference best."""
+
+    name: str
+    left: SideTask
+    right: SideTask
+    difference: float
+    left_rollout: Rollout
+    right_rollout: Rollout
+
+
+def moved_tasks(pair: Pair) -> tuple[MovedTask, ...]:
+    """Every task that both sides measured, by the size of its difference, largest first, then by name."""
+    moves = [_move(pair.left.tasks[key], pair.right.tasks[key]) for key in pair.common]
+    return tuple(sorted(moves, key=lambda move: (-abs(move.difference), move.name)))
+
+
+def outcomes(side: SideView, keys: Sequence[str]) -> TaskOutcomes:
+    """Count the tasks `keys` of a side that always, sometimes and never reached a reward of 1."""
+    shares = [fmean(reward >= PASSED for reward in side.tasks[key].rewards) for key in keys]
+    return TaskOutcomes(
+        always=sum(share == 1.0 for share in shares),
+        sometimes=sum(0.0 < share < 1.0 for share in shares),
+        never=sum(share == 0.0 for share in shares),
+    )
+
+
+def _move(left: SideTask, right: SideTask) -> MovedTask:
+    difference = fmean(right.rewards) - fmean(left.rewards)
+    return MovedTask(
+        name=task_name(left),
+        left=left,
+        right=right,
+        difference=difference,
+        left_rollout=_example(left, is_ahead=difference < 0),
+        right_rollout=_example(right, is_ahead=difference > 0),
+    )
+
+
+def _example(task: SideTask, *, is_ahead: bool) -> Rollout:
+    """The best rollout of the side that is ahead, the worst of the one behind; the first of equals."""
+    measured = [row for row in task.rollouts if row.is_measured]
+    choose = max if is_ahead else min
+    return choose(measured, key=lambda row: row.reward or 0.0)
