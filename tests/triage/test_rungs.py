@@ -156,3 +156,24 @@ def test_agent_must_be_named_where_several_match() -> None:
     with pytest.raises(UsageError, match="--agent"):
         explain(other, other)
     assert explain(other, other, agent="quiz_agent").left.rollouts.scored == 48
+
+
+def test_odd_repeat_is_said() -> None:
+    # Repeat 3 of 4 fails everywhere while the others pass three times in four.
+    rewards = {f"t{n}": [1.0, float(n % 4 > 0), 0.0, float(n % 4 < 3)] for n in range(40)}
+    report = explain(make_run(rewards), make_run(rewards, label="other"))
+    assert [odd.side for odd in report.noise.odd_repeats] == ["run", "other"]
+    assert report.noise.odd_repeats[0].means == (1.0, 0.75, 0.0, 0.75)
+
+
+def test_sign_of_the_difference_can_depend_on_the_accounting() -> None:
+    # Right: 17 of 20 measured pass (left: 16 of 20); its 4 lost ones at 0 give 17 of 24 against 20 of 24.
+    left: dict[str, list[float | None]] = {f"t{n}": [1.0 if n < 16 else 0.0] for n in range(20)}
+    right: dict[str, list[float | None]] = {f"t{n}": [1.0 if n < 17 else 0.0] for n in range(20)}
+    for n in range(20, 24):
+        left[f"t{n}"], right[f"t{n}"] = [1.0], [None]
+    finding = rung(explain(make_run(left), make_run(right, failed="agent_run_error")), Rung.ACCOUNTING)
+    assert "the sign of the difference depends" in finding.summary
+    scores = {fact.name: (fact.left, fact.right) for fact in finding.facts}
+    assert scores["score, lost rollouts left out"] == (0.8, 0.85)
+    assert scores["score, lost rollouts count 0"] == pytest.approx((20 / 24, 17 / 24))

@@ -107,7 +107,7 @@ class Gap(msgspec.Struct, frozen=True, kw_only=True):
     distinguishable: bool | None
     """Whether the residual differs from re-run noise on the same tasks. None: not estimable."""
     residual_cells: tuple[ResidualCell, ...] = ()
-    """The residual again, over row classes; they add up to it. Empty for a metric that is no mean of rewards."""
+    """The residual again, over row classes; they add up to it. Empty for a metric that is no mean."""
 
 
 class NoiseEstimate(msgspec.Struct, frozen=True, kw_only=True):
@@ -125,6 +125,25 @@ class NoiseEstimate(msgspec.Struct, frozen=True, kw_only=True):
     """Mean repeats per task and side."""
 
 
+class Equivalence(msgspec.Struct, frozen=True, kw_only=True):
+    """Two one-sided tests at 5 %: is the difference shown to lie within the margin, on the same tasks?"""
+
+    margin: float
+    low: float
+    high: float
+    """90 % interval of the difference."""
+    is_shown: bool
+
+
+class OddRepeat(msgspec.Struct, frozen=True, kw_only=True):
+    """One side's repeats scatter more than their within-task variance explains: something changed."""
+
+    side: str
+    p: float
+    means: tuple[float, ...]
+    """Score of each repeat, in repeat order."""
+
+
 class Noise(msgspec.Struct, frozen=True, kw_only=True):
     """Same tasks: would a re-run differ? New tasks: is one better on such tasks? None: not estimable."""
 
@@ -134,6 +153,11 @@ class Noise(msgspec.Struct, frozen=True, kw_only=True):
     """Smallest true difference found with 80 % power on the same tasks, at this n and k."""
     repeats_needed: int | None
     """Repeats a side that would make the observed difference detectable on the same tasks."""
+    sign_flip_p: float | None = None
+    """Two-sided sign-flip p over tasks: a check of the new-tasks p that assumes no distribution."""
+    equivalence: Equivalence | None = None
+    """None: no margin was asked for, or the difference is not estimable."""
+    odd_repeats: tuple[OddRepeat, ...] = ()
 
 
 class RolloutCounts(msgspec.Struct, frozen=True, kw_only=True):

@@ -6,6 +6,7 @@ from gymbal.model.evidence import Value
 from gymbal.model.finding import (
     Comparison,
     Finding,
+    Noise,
     NoiseEstimate,
     RowClass,
     Rung,
@@ -178,12 +179,29 @@ def _noise(report: TriageReport) -> tuple[Block, ...]:
     header = ("", "difference", "interval", "p", "tasks", "repeats")
     blocks: list[Block] = [Table(header, rows, numeric=frozenset({1, 3, 4, 5}))]
     blocks += [_quiet(f"{estimate.method}.") for _, estimate in estimates if estimate is not None]
+    blocks += [_quiet(text) for text in _noise_remarks(noise)]
     if noise.minimum_detectable is not None:
         smallest = f"Smallest difference that re-runs would show 4 times in 5: {noise.minimum_detectable:.3f}"
         if noise.repeats_needed is not None:
             smallest += f"; one of this size needs {noise.repeats_needed} repeats a side"
         blocks.append(_quiet(f"{smallest}."))
     return tuple(blocks)
+
+
+def _noise_remarks(noise: Noise) -> list[str]:
+    remarks = []
+    if noise.sign_flip_p is not None:
+        remarks.append(f"Sign-flip permutation over tasks: p {noise.sign_flip_p:.2g}.")
+    if noise.equivalence is not None:
+        found = noise.equivalence
+        shown = "shown" if found.is_shown else "not shown"
+        remarks.append(
+            f"Within {found.margin:g} on the same tasks: {shown} (90% [{found.low:+.4f}, {found.high:+.4f}])."
+        )
+    for odd in noise.odd_repeats:
+        means = ", ".join(f"{mean:.3f}" for mean in odd.means)
+        remarks.append(f"The repeats of {odd.side} scatter more than chance (p {odd.p:.2g}): {means}.")
+    return remarks
 
 
 def _estimate_row(name: str, estimate: NoiseEstimate) -> tuple[Text, ...]:

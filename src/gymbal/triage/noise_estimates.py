@@ -4,20 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gymbal.model.finding import Noise
+from gymbal.model.finding import Equivalence, Noise, OddRepeat
 from gymbal.stats import paired, power
 from gymbal.stats.estimate import NotEstimable
+from gymbal.stats.multiplicity import equivalence
+from gymbal.stats.repeats import repeat_scatter
 from gymbal.stats.scores import TaskScores, task_scores
+from gymbal.stats.sign_flip import paired_sign_flip_p
 from gymbal.triage.metric import MetricKind, task_value
 from gymbal.triage.side import SideView
 
 NOTHING_COMMON = "no task was measured on both sides"
 
 
+EQUIVALENCE_LEVEL = 0.90
+"""Level of the interval behind two one-sided tests at 5 % each."""
+
+ODD_REPEAT_P = 0.01
+"""Below this p the repeats of a side are reported as odd; two sides are looked at, and most runs are fine."""
+
+
 def estimate_noise(
-    left: SideView, right: SideView, common: Sequence[str], *, level: float
+    left: SideView,
+    right: SideView,
+    common: Sequence[str],
+    *,
+    level: float,
+    margin: float | None = None,
+    seed: int = 0,
 ) -> tuple[Noise, str | None]:
-    """Return the noise on `common`, and why the same-tasks estimate is missing where it is."""
+    """Return the noise on `common`, and why the same-tasks estimate is missing where it is.
+
+    `margin` asks whether the difference is shown to lie within +-margin; `seed` is that of permutation draws.
+    """
     if not common:
         return Noise(
             same_tasks=None, new_tasks=None, minimum_detectable=None, repeats_needed=None
@@ -33,8 +52,31 @@ def estimate_noise(
         new_tasks=None if isinstance(new, NotEstimable) else new,
         minimum_detectable=None if isinstance(smallest, NotEstimable) else smallest,
         repeats_needed=None if isinstance(repeats, NotEstimable) else repeats,
+        sign_flip_p=paired_sign_flip_p(mine.mean_T.tolist(), theirs.mean_T.tolist(), seed=seed),
+        equivalence=None if margin is None else _equivalence(mine, theirs, margin),
+        odd_repeats=tuple(odd for side in (left, right) if (odd := _odd_repeat(side, common)) is not None),
     )
     return noise, same.reason if isinstance(same, NotEstimable) else None
+
+
+def _equivalence(mine: TaskScores, theirs: TaskScores, margin: float) -> Equivalence | None:
+    estimate = paired.same_tasks(mine, theirs, level=EQUIVALENCE_LEVEL)
+    if isinstance(estimate, NotEstimable):
+        return None
+    return Equivalence(
+        margin=margin,
+        low=estimate.low,
+        high=estimate.high,
+        is_shown=equivalence(estimate, margin=margin),
+    )
+
+
+def _odd_repeat(side: SideView, common: Sequence[str]) -> OddRepeat | None:
+    """The side's repeats, where all tasks have equally many and their means scatter too much."""
+    found = repeat_scatter([side.tasks[key].rewards for key in common])
+    if isinstance(found, NotEstimable) or found.p >= ODD_REPEAT_P:
+        return None
+    return OddRepeat(side=side.run.label, p=found.p, means=found.means)
 
 
 def scores_on(side: SideView, common: Sequence[str]) -> TaskScores:

@@ -9,7 +9,7 @@ import msgspec
 
 from gymbal.model.finding import Gap, Noise
 from gymbal.model.run import Rollout
-from gymbal.stats.shares import share_difference_p
+from gymbal.stats.sign_flip import paired_sign_flip_p
 from gymbal.triage.align import Alignment
 from gymbal.triage.side import SideView
 
@@ -43,4 +43,4 @@ def row_share_p(
         if left and right:
             left_T.append(fmean(left))
             right_T.append(fmean(right))
-    return share_difference_p(left_T, right_T, seed=pair.seed)
+    return paired_sign_flip_p(left_T, right_T, seed=pair.seed)

@@ -7,7 +7,10 @@ from gymbal.model.run import Rollout
 from gymbal.stats.estimate import Interval
 from gymbal.stats.missing import manski_bounds, manski_difference
 from gymbal.triage.pair import Pair, row_share_p
+from gymbal.triage.policies import changes_sign, policy_scores
 from gymbal.triage.side import SideView
+
+POLICY_SOURCE = "mean over the shared tasks that have a value on both sides"
 
 COUNTED = ("expected", "scored", "failed", "missing", "masked", "truncated", "duplicated")
 
@@ -15,7 +18,13 @@ COUNTED = ("expected", "scored", "failed", "missing", "masked", "truncated", "du
 def check(pair: Pair) -> Finding:
     """`different` when the reports count differently, or lost or cut rows alone could close the gap."""
     facts = _facts(pair)
-    reasons = [*_policy_reasons(pair), *_unmeasured_reasons(pair), *_truncated_reasons(pair)]
+    reasons = [
+        *_policy_reasons(pair),
+        *_unmeasured_reasons(pair),
+        *_truncated_reasons(pair),
+    ]
+    if reasons and changes_sign(policy_scores(pair.left, pair.right, pair.alignment)):
+        reasons.append("the sign of the difference depends on how they are counted")
     if reasons:
         return Finding(
             name=Rung.ACCOUNTING,
@@ -173,7 +182,18 @@ def _facts(pair: Pair) -> tuple[Comparison, ...]:
         right=pair.right.policy.text if pair.right.policy else None,
         source="found by reproducing the reported score from the rollouts",
     )
-    return (*counts, policies, *_health_facts(pair))
+    return (*counts, policies, *_policy_facts(pair), *_health_facts(pair))
+
+
+def _policy_facts(pair: Pair) -> tuple[Comparison, ...]:
+    """Both scores under every policy, where a rollout was lost or truncated."""
+    if not any(_loss_text(side) or side.counts.truncated for side in (pair.left, pair.right)):
+        return ()
+    scores = policy_scores(pair.left, pair.right, pair.alignment)
+    return tuple(
+        Comparison(name=f"score, {score.name}", left=score.left, right=score.right, source=POLICY_SOURCE)
+        for score in scores
+    )
 
 
 def _number(counts: RolloutCounts, name: str) -> int | None:

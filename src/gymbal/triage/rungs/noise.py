@@ -22,6 +22,10 @@ def check(pair: Pair) -> Finding:
         )
         if estimate is not None
     ]
+    sentences += [
+        f"the repeats of {odd.side} scatter more than chance (p {odd.p:.2g}): {_listed(odd.means)}"
+        for odd in pair.noise.odd_repeats
+    ]
     if pair.gap.distinguishable:
         return Finding(
             name=Rung.NOISE,
@@ -34,6 +38,10 @@ def check(pair: Pair) -> Finding:
         summary=f"within re-run noise ({'; '.join(sentences)})",
         next=_next(pair),
     )
+
+
+def _listed(means: tuple[float, ...]) -> str:
+    return ", ".join(f"{mean:.3f}" for mean in means)
 
 
 def estimate_text(estimate: NoiseEstimate) -> str:

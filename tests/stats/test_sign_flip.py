@@ -1,23 +1,23 @@
-"""Shares compared task by task."""
+"""Sign flips over paired tasks."""
 
 import pytest
 
-from gymbal.stats.shares import share_difference_p
+from gymbal.stats.sign_flip import paired_sign_flip_p
 
 
 def test_share_that_rises_in_every_task_is_beyond_chance() -> None:
     # Six tasks all rise: 2 of the 2^6 sign patterns are as extreme.
-    assert share_difference_p([0.0] * 6, [0.5] * 6, seed=0) == pytest.approx(2 / 64)
+    assert paired_sign_flip_p([0.0] * 6, [0.5] * 6, seed=0) == pytest.approx(2 / 64)
 
 
 def test_equal_shares_are_no_difference() -> None:
-    assert share_difference_p([0.5, 0.25], [0.5, 0.25], seed=0) == 1.0
+    assert paired_sign_flip_p([0.5, 0.25], [0.5, 0.25], seed=0) == 1.0
 
 
 def test_no_task_is_no_difference() -> None:
-    assert share_difference_p([], [], seed=0) == 1.0
+    assert paired_sign_flip_p([], [], seed=0) == 1.0
 
 
 def test_unpaired_tasks_are_refused() -> None:
     with pytest.raises(ValueError, match="paired"):
-        share_difference_p([0.5], [], seed=0)
+        paired_sign_flip_p([0.5], [], seed=0)

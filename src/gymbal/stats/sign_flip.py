@@ -1,4 +1,4 @@
-"""Whether something happens equally often on both sides, task by task."""
+"""Sign-flip permutation test of values that are paired by task."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 from gymbal.stats.paired import sign_flip_p
 
 
-def share_difference_p(left_T: Sequence[float], right_T: Sequence[float], *, seed: int) -> float:
-    """Two-sided sign-flip p-value for equal shares; entry t of both is task t's share of its rows, 0 to 1.
+def paired_sign_flip_p(left_T: Sequence[float], right_T: Sequence[float], *, seed: int) -> float:
+    """Two-sided p for no difference on any task; entry t of both is task t's mean or share.
 
     A task is one observation, since its rows are not independent. 1.0 without a task. Raises ValueError for
     different numbers of tasks.
