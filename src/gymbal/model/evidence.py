@@ -37,6 +37,8 @@ class Role(StrEnum):
     USER_SIMULATOR = "user_simulator"
     REPEATS = "repeats"
     ACCOUNTING = "accounting"
+    SCORE = "score"
+    """What a run reports as its result: shown on the sheet, compared by no rung."""
     BOOKKEEPING = "bookkeeping"
 
 
@@ -53,7 +55,40 @@ class Fact(msgspec.Struct, frozen=True, kw_only=True):
     """Key path inside `file`."""
     remedy: str | None = None
     """For a missing fact: the cheapest way to supply it."""
+    rivals: tuple[Fact, ...] = ()
+    """What other sources say against it. A missing fact can have some too: sources of one rank disagree."""
 
     @property
     def is_known(self) -> bool:
         return self.strength is not Strength.MISSING
+
+    @property
+    def place(self) -> str:
+        """File and key, as far as known."""
+        return " ".join(part for part in (self.file, self.key) if part)
+
+
+COMMIT_ENDING = "commit"
+"""Facts whose names end so hold commits."""
+
+DIRTY = "-dirty"
+"""What git and Gym put behind a commit whose checkout had changes of its own."""
+
+MIN_COMMIT_CHARACTERS = 7
+"""A shorter hash is no name of a commit."""
+
+
+def agree(left: Fact, right: Fact) -> bool:
+    """Whether two known facts say the same.
+
+    A number or truth value may be a text in one source; of a commit, one source may have the shorter form.
+    """
+    if left.value == right.value or str(left.value).lower() == str(right.value).lower():
+        return True
+    if not left.name.endswith(COMMIT_ENDING):
+        return False
+    mine, theirs = (str(fact.value).lower() for fact in (left, right))
+    if mine.endswith(DIRTY) != theirs.endswith(DIRTY):
+        return False
+    short, long = sorted((mine.removesuffix(DIRTY), theirs.removesuffix(DIRTY)), key=len)
+    return len(short) >= MIN_COMMIT_CHARACTERS and long.startswith(short)

@@ -35,7 +35,7 @@ def read_config_facts(path: Path, name: str, environment: Environment) -> tuple[
     config = read_yaml(path)
     if not isinstance(config, dict):
         raise InputError("is not a YAML mapping", path=path)
-    found = list(leaves(config, environment))
+    found = list(environment.leaves(config))
     return (*model_server_facts(found, name), *leaf_facts(found, name))
 
 
@@ -92,7 +92,7 @@ def model_server_facts(found: Iterable[Leaf], file: str) -> tuple[Fact, ...]:
 
 
 def fact(name: str, role: Role, leaf: Leaf, *, file: str, key: str) -> Fact:
-    """The fact that a config's value is: recorded or stated where it is known, else missing with its remedy."""
+    """The fact that a config's value is: recorded or stated where known, else missing with its remedy."""
     resolved = leaf.resolved
     is_known = resolved.remedy is None
     known = Strength.STATED if resolved.is_stated else Strength.RECORDED

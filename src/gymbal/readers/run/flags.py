@@ -44,7 +44,10 @@ FLAG_ROLES = {
 }
 """Flags of the serving engine that are more, or less, than serving."""
 
-FACT_NAMES = {"model": ("model_checkpoint", Role.MODEL), "served_model_name": ("served_model_name", Role.MODEL)}
+FACT_NAMES = {
+    "model": ("model_checkpoint", Role.MODEL),
+    "served_model_name": ("served_model_name", Role.MODEL),
+}
 """Flags that are facts under a name of their own."""
 
 SAME_FLAGS = {
@@ -93,7 +96,9 @@ def flags_of_words(words: Sequence[str]) -> dict[str, str]:
         if word.startswith("-") and not re.fullmatch(r"-\d.*", word):
             name, equals, value = word.lstrip("-").partition("=")
             name = flag_name(name)
-            flags[name] = value if equals else ""
+            if name.startswith("no_") and not equals:
+                name, value = name.removeprefix("no_"), "false"
+            flags[name] = value
         else:
             flags[name] = f"{flags.get(name, '')} {word}".strip()
     return {flag: value or "true" for flag, value in flags.items() if not is_secret_name(flag)}

@@ -54,13 +54,16 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True):
     stated: Mapping[str, Any] = {}
     """As a file that somebody named has them; used for what is not recorded."""
 
+    def leaves(self, config: Mapping[str, Any]) -> Iterator[Leaf]:
+        """Yield every value of `config`, as the function of this name does."""
+        return leaves(config, self.recorded, self.stated)
 
-NO_ENVIRONMENT = Environment()
 
-
-def leaves(config: Mapping[str, Any], environment: Environment = NO_ENVIRONMENT) -> Iterator[Leaf]:
-    """Yield every value of `config`, with `${oc.env:...}` looked up in `environment`, up to `MAX_LEAVES`."""
-    resolver = _Resolver(config, environment)
+def leaves(
+    config: Mapping[str, Any], recorded: Mapping[str, Any] = {}, stated: Mapping[str, Any] = {}
+) -> Iterator[Leaf]:
+    """Yield every value of `config`, up to `MAX_LEAVES`, with `${oc.env:...}` looked up in the variables."""
+    resolver = _Resolver(config, Environment(recorded=recorded, stated=stated))
     for count, leaf in enumerate(_walk(config, (), resolver, 0)):
         if count == MAX_LEAVES:
             return

@@ -184,9 +184,9 @@ def _benchmark_facts(
     settings: dict[str, Any], prefix: str, environment: Environment, file: str
 ) -> Iterator[Fact]:
     """What this benchmark was run with: overrides of the Gym config, so they share the config's names."""
-    run = leaves(_section(settings, "run"), environment)
+    run = environment.leaves(_section(settings, "run"))
     yield from leaf_facts(run, file, prefix=f"{prefix}run.")
-    for leaf in leaves(_section(settings, "prepare"), environment):
+    for leaf in environment.leaves(_section(settings, "prepare")):
         if not leaf.resolved.is_secret:
             yield fact(
                 f"prepare.{leaf.key}", Role.HARNESS, leaf, file=file, key=f"{prefix}prepare.{leaf.key}"

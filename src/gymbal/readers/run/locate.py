@@ -42,6 +42,7 @@ NEVER_ROLLOUTS = ("_prepare.jsonl", ".capture.jsonl", "rollout_verdicts.jsonl", 
 
 JOB_RECORD = "gym-job.json"
 JOB_CONFIG = "resolved-config.yaml"
+JOB_SCRIPT = "job.sh"
 ARTIFACTS = "artifacts"
 
 WHAT_A_RUN_IS = (
@@ -68,6 +69,8 @@ class JobFiles(msgspec.Struct, frozen=True, kw_only=True):
 
     record: Path | None
     config: Path | None
+    script: Path | None
+    """The job's own, in its benchmark's folder."""
     benchmark: str | None
     """None: the job as a whole was named."""
 
@@ -161,7 +164,7 @@ def _from_folder(folder: Path, text: str) -> RunFiles:
             )
         for name, found in benchmarks.items():
             home, stems = folder / name / ARTIFACTS, found
-            job = msgspec.structs.replace(job, benchmark=name)
+            job = msgspec.structs.replace(job, benchmark=name, script=_existing(folder / name / JOB_SCRIPT))
     if not stems and job is None:
         raise _nothing_found(folder)
     if len(stems) > 1:
@@ -227,7 +230,7 @@ def _find_job(folder: Path) -> JobFiles | None:
     """The submitted job of `folder`, which is the job's, a benchmark's, or that one's artifacts."""
     here = folder.resolve()
     candidates: list[tuple[Path, str | None]] = [(here, None)]
-    if (here / ARTIFACTS).is_dir() or (here / "job.sh").is_file():
+    if (here / ARTIFACTS).is_dir() or (here / JOB_SCRIPT).is_file():
         candidates.append((here.parent, here.name))
     if here.name == ARTIFACTS:
         candidates.append((here.parent.parent, here.parent.name))
@@ -235,11 +238,16 @@ def _find_job(folder: Path) -> JobFiles | None:
         record, config = root / JOB_RECORD, root / JOB_CONFIG
         if record.is_file() or config.is_file():
             return JobFiles(
-                record=record if record.is_file() else None,
-                config=config if config.is_file() else None,
+                record=_existing(record),
+                config=_existing(config),
+                script=None if benchmark is None else _existing(root / benchmark / JOB_SCRIPT),
                 benchmark=benchmark,
             )
     return None
+
+
+def _existing(file: Path) -> Path | None:
+    return file if file.is_file() else None
 
 
 def _label(folder: Path, job: JobFiles | None) -> str:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from gymbal.model.evidence import Fact, Role, Strength
 from gymbal.model.run import Problem
-from gymbal.readers.run.config import agreeing, first_known, read_config_facts, read_manifest_facts
+from gymbal.readers.run.config import read_config_facts, read_manifest_facts
+from gymbal.readers.run.interpolation import Environment
 from gymbal.readers.run.job import driver_environment, read_record_facts, read_submit_config, submit_facts
-from gymbal.readers.run.locate import JobFiles, RunFiles
-from gymbal.readers.run.problems import read_or_note
+from gymbal.readers.run.locate import RunFiles
+from gymbal.readers.run.problems import Reader, read_or_note
+from gymbal.readers.run.script import read_script_facts
+from gymbal.readers.run.settle import settle
+
+NOTHING: Mapping[str, Any] = {}
 
 
 def _missing(name: str, role: Role, remedy: str) -> Fact:
@@ -39,33 +44,41 @@ NEEDED_FACTS = (
 """What every comparison asks for and a plain `gym eval run` does not record (nemo-gym 0.7.0)."""
 
 
-def read_facts(files: RunFiles, problems: list[Problem]) -> tuple[Fact, ...]:
+def read_facts(
+    files: RunFiles,
+    problems: list[Problem],
+    *,
+    stated: Mapping[str, Any] = NOTHING,
+    more: Sequence[Iterable[Fact]] = (),
+) -> tuple[Fact, ...]:
     """All facts of the run, one per name; a file that cannot be read is added to `problems`.
 
-    The saved config comes before the submit config: it is the merged one, nearer to what ran.
+    The saved config comes first: it is the merged one, nearest to what ran. Then come the submit config, the
+    job's script, and `more`, ranks of facts from outside the run. `stated` holds variables that somebody
+    named, for `${oc.env:...}`.
     """
-    submit, environment = _read_job(files.job, files, problems)
+    job, config = files.job, _read_submit_config(files, problems)
+    environment = Environment(recorded=driver_environment(config), stated=stated)
 
     def read_config(file: Path, name: str) -> tuple[Fact, ...]:
         return read_config_facts(file, name, environment)
 
-    per_shard = []
-    for stem in files.stems:
-        readers = ((read_config, stem.config), (read_manifest_facts, stem.manifest))
-        found = [read_or_note(read, file, files, problems) for read, file in readers if file is not None]
-        per_shard.append([fact for facts in found for fact in facts or ()])
-    return first_known([*agreeing(per_shard), *submit, *NEEDED_FACTS])
+    def read(reader: Reader[tuple[Fact, ...]], file: Path | None) -> tuple[Fact, ...]:
+        return () if file is None else read_or_note(reader, file, files, problems) or ()
+
+    saved = [fact for stem in files.stems for fact in read(read_config, stem.config)]
+    manifests = [fact for stem in files.stems for fact in read(read_manifest_facts, stem.manifest)]
+    submitted: list[Fact] = []
+    scripted: tuple[Fact, ...] = ()
+    if job is not None:
+        if job.config is not None:
+            submitted += submit_facts(config, job.benchmark, files.name(job.config), environment)
+        submitted += read(read_record_facts, job.record)
+        scripted = read(read_script_facts, job.script)
+    return settle([[*saved, *manifests], submitted, scripted, *more, NEEDED_FACTS])
 
 
-def _read_job(
-    job: JobFiles | None, files: RunFiles, problems: list[Problem]
-) -> tuple[list[Fact], Mapping[str, Any]]:
-    """Facts of the submitted job, and the environment that its driver ran in."""
-    facts: list[Fact] = []
-    config: dict[str, Any] = {}
-    if job is not None and job.config is not None:
-        config = read_or_note(read_submit_config, job.config, files, problems) or {}
-        facts += submit_facts(config, job.benchmark, files.name(job.config))
-    if job is not None and job.record is not None:
-        facts += read_or_note(read_record_facts, job.record, files, problems) or ()
-    return facts, driver_environment(config)
+def _read_submit_config(files: RunFiles, problems: list[Problem]) -> dict[str, Any]:
+    if files.job is None or files.job.config is None:
+        return {}
+    return read_or_note(read_submit_config, files.job.config, files, problems) or {}
