@@ -177,3 +177,32 @@ def test_sign_of_the_difference_can_depend_on_the_accounting() -> None:
     scores = {fact.name: (fact.left, fact.right) for fact in finding.facts}
     assert scores["score, lost rollouts left out"] == (0.8, 0.85)
     assert scores["score, lost rollouts count 0"] == pytest.approx((20 / 24, 17 / 24))
+
+
+def test_same_prompt_with_another_length_is_method() -> None:
+    report = explain(
+        make_run(TASKS),
+        make_run(TASKS, change=lambda row: msgspec.structs.replace(row, input_tokens=41)),
+    )
+    assert report.verdict.rung is Rung.METHOD
+    assert "in 12 of 12 tasks (task 0: 40 against 41 input tokens)" in rung(report, Rung.METHOD).summary
+
+
+def test_another_model_may_count_tokens_otherwise() -> None:
+    report = explain(
+        make_run(TASKS),
+        make_run(TASKS, change=lambda row: msgspec.structs.replace(row, input_tokens=41, model="other")),
+    )
+    assert rung(report, Rung.METHOD).status is Status.UNKNOWN
+
+
+def test_pass_at_k_that_falls_is_integrity() -> None:
+    run = make_run(TASKS)
+    assert run.metrics is not None
+    values = {**run.metrics[0].values, "pass@1/accuracy": 60.0, "pass@2/accuracy": 55.0}
+    impossible = msgspec.structs.replace(
+        run, metrics=(msgspec.structs.replace(run.metrics[0], values=values),)
+    )
+    finding = rung(explain(run, impossible), Rung.INTEGRITY)
+    assert finding.status is Status.DIFFERENT
+    assert "pass@2 (0.55) is below pass@1 (0.6)" in finding.summary

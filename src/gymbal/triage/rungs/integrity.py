@@ -6,6 +6,7 @@ from collections import defaultdict
 
 from gymbal.model.finding import Comparison, Finding, Rung, Status
 from gymbal.model.run import Problem, ProblemKind
+from gymbal.triage.invariants import broken_invariants
 from gymbal.triage.pair import Pair
 from gymbal.triage.side import SideView
 
@@ -95,7 +96,8 @@ def _score_faults(side: SideView) -> dict[str, str]:
         recomputed = "nothing" if side.recomputed is None else f"{side.recomputed:.6g}"
         contradiction = f"reports {side.metric.name} {side.score:.6g}, but its rollouts give {recomputed}"
         return {"not_reproducible": f"{contradiction}, under any accounting of failed and missing ones"}
-    return {}
+    impossible = broken_invariants(side)
+    return {"impossible_metrics": "; ".join(impossible)} if impossible else {}
 
 
 def _mixture_faults(side: SideView) -> dict[str, str]:

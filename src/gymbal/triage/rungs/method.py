@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from math import ceil
 from statistics import fmean
 
 from gymbal.model.evidence import Fact, Role, Strength, Value
@@ -10,6 +11,7 @@ from gymbal.model.finding import Comparison, Finding, Rung, Status
 from gymbal.model.run import Rollout, Settings
 from gymbal.triage.facts import compare_facts
 from gymbal.triage.pair import Pair, row_share_p
+from gymbal.triage.rendering import models, rendered_lengths
 from gymbal.triage.side import SideView
 
 ROLES = frozenset(
@@ -149,7 +151,19 @@ def _output_signs(pair: Pair) -> list[str]:
             signs.append(
                 f"{name}: {left} of {len(pair.left.rollouts)} against {right} of {len(pair.right.rollouts)}"
             )
-    return signs
+    return [*signs, *_rendering_signs(pair)]
+
+
+def _rendering_signs(pair: Pair) -> list[str]:
+    """Other input lengths for the same prompts; between two models another tokenizer is enough for that."""
+    found = rendered_lengths(pair)
+    if found.example is None or models(pair.left) != models(pair.right):
+        return []
+    task, left, right = found.example
+    lengths = f"{task}: {left} against {right} input tokens"
+    share = f"{found.different} of {found.compared} tasks ({lengths})"
+    suspects = "chat template, system prompt or tokenizer"
+    return [f"the same prompts reached the model in another form in {share}: {suspects}"]
 
 
 def _is_complete(row: Rollout) -> bool:
@@ -164,7 +178,10 @@ def _count(side: SideView, holds: Callable[[Rollout], bool]) -> int:
 def _outputs(pair: Pair) -> tuple[Comparison, ...]:
     """What the rollouts show of the method, side by side; context for a reader, not a test."""
     rows: tuple[tuple[str, Callable[[SideView], Value]], ...] = (
+        ("mean_input_tokens", lambda side: _mean(row.input_tokens for row in side.rollouts)),
         ("mean_output_tokens", lambda side: _mean(row.output_tokens for row in side.rollouts)),
+        ("output_tokens_p95", lambda side: _percentile([row.output_tokens for row in side.rollouts], 0.95)),
+        ("rollouts_at_token_limit", _at_limit),
         ("mean_model_calls", lambda side: _mean(row.model_calls for row in side.rollouts)),
         ("mean_tool_calls", lambda side: _mean(row.tool_calls for row in side.rollouts)),
         ("tools_used", _tools_used),
@@ -181,6 +198,23 @@ def _outputs(pair: Pair) -> tuple[Comparison, ...]:
 def _mean(values: Iterable[int | None]) -> float | None:
     known = [value for value in values if value is not None]
     return fmean(known) if known else None
+
+
+def _percentile(values: Sequence[int | None], share: float) -> int | None:
+    """The smallest value that at least `share` of the known ones do not exceed."""
+    known = sorted(value for value in values if value is not None)
+    return known[max(ceil(share * len(known)) - 1, 0)] if known else None
+
+
+def _at_limit(side: SideView) -> int:
+    """Single-call rollouts whose output is as long as the request allows."""
+    return sum(
+        row.model_calls == 1
+        and row.output_tokens is not None
+        and row.settings.max_output_tokens is not None
+        and row.output_tokens >= row.settings.max_output_tokens
+        for row in side.rollouts
+    )
 
 
 def _tools_used(side: SideView) -> str:

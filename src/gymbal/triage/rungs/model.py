@@ -9,7 +9,7 @@ from gymbal.model.evidence import Role
 from gymbal.model.finding import Comparison, Finding, Rung, Status
 from gymbal.triage.facts import compare_facts
 from gymbal.triage.pair import Pair
-from gymbal.triage.side import SideView
+from gymbal.triage.rendering import models
 from gymbal.triage.tasks import outcomes
 
 PER_TASK_ANALYSIS = "per_task_analysis"
@@ -55,8 +55,8 @@ def _facts(pair: Pair) -> tuple[Comparison, ...]:
     recorded = compare_facts(pair.left.run.facts, pair.right.run.facts, {Role.MODEL})
     answering = Comparison(
         name="response.model",
-        left=_models(pair.left),
-        right=_models(pair.right),
+        left=", ".join(sorted(models(pair.left))) or None,
+        right=", ".join(sorted(models(pair.right))) or None,
         source="what the endpoint calls itself, in the rollouts",
     )
     return (answering, *recorded.different, *recorded.equal, *_outcome_facts(pair))
@@ -73,7 +73,3 @@ def _outcome_facts(pair: Pair) -> tuple[Comparison, ...]:
         )
         for name in ("always", "sometimes", "never")
     )
-
-
-def _models(side: SideView) -> str | None:
-    return ", ".join(sorted({row.model for row in side.rollouts if row.model})) or None
