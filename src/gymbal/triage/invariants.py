@@ -18,8 +18,8 @@ RATE_SCORES = frozenset({"accuracy", "reward", "symbolic_accuracy"})
 def broken_invariants(side: SideView) -> tuple[str, ...]:
     """Sentences on pass@k that falls or pass^k that rises with k; empty where that cannot be judged.
 
-    Gym averages pass@k over the tasks with at least k rollouts, so only runs whose tasks all have equally many
-    are judged.
+    Gym averages pass@k over the tasks with at least k rollouts, so only runs whose tasks all have equally
+    many are judged.
     """
     if len({len(task.rewards) for task in side.tasks.values()}) != 1:
         return ()
