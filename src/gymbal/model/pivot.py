@@ -60,7 +60,7 @@ class SkipReason(StrEnum):
     """An earlier row has the same request and the same label."""
 
 
-class ModelCall(msgspec.Struct, frozen=True, kw_only=True):
+class ModelCall(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Everything one response emitted: the model-written items of `items[start:stop]` of its trajectory."""
 
     index: int
@@ -86,7 +86,7 @@ class ModelCall(msgspec.Struct, frozen=True, kw_only=True):
         return next((item.text for item in self.items if item.text is not None), None)
 
 
-class Refusal(msgspec.Struct, frozen=True):
+class Refusal(msgspec.Struct, frozen=True, gc=False):
     """Why a model call can be no row."""
 
     reason: SkipReason
@@ -103,7 +103,7 @@ class Skipped(msgspec.Struct, frozen=True, kw_only=True):
     detail: str
 
 
-class PivotInfo(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class PivotInfo(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """`pivot_info` of a row: where it came from. What the source does not say is left out."""
 
     source: str

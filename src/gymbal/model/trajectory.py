@@ -11,7 +11,7 @@ import msgspec
 from gymbal.model.item import Item
 
 
-class Source(msgspec.Struct, frozen=True, kw_only=True):
+class Source(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Where a trajectory was read from."""
 
     path: str
@@ -21,7 +21,7 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
     """Bytes from the start of the (decompressed) file to the start of the record."""
 
 
-class Trajectory(msgspec.Struct, frozen=True, kw_only=True):
+class Trajectory(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     source: Source
     seed: tuple[Item, ...]
     """The request input: what the policy saw before its first call. It made none of the calls in it."""

@@ -11,7 +11,7 @@ from gymbal.model.item import CALLS, Item, ItemKind
 from gymbal.model.pivot import ActionKind, ModelCall, Refusal, SkipReason
 
 
-class Label(msgspec.Struct, frozen=True, kw_only=True):
+class Label(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     kind: ActionKind
     raw: bytes
     """The `expected_action` as JSON. Its strings are those of the source byte for byte, escapes included."""
