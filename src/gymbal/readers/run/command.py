@@ -193,11 +193,13 @@ def command_facts(command: GymCommand, file: str) -> Iterator[Fact]:
 
 
 def plain_value(text: str) -> Any:
-    """A value of an override the way YAML reads a plain one: number, truth value, null or text."""
+    """A value of an override the way YAML reads a plain one: number, truth, null, text, or a list of them."""
     if re.fullmatch(r"[+-]?\d+", text):
         return int(text)
     if re.fullmatch(r"[+-]?(\d+\.\d*|\.\d+|\d+)([eE][+-]?\d+)?", text):
         return float(text)
+    if re.fullmatch(r"\[[^\[\]{}]*\]", text):
+        return [plain_value(part.strip()) for part in text[1:-1].split(",") if part.strip()]
     plain = {"true": True, "false": False, "null": None, "~": None}
     if text.lower() in plain:
         return plain[text.lower()]

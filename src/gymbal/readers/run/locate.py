@@ -26,8 +26,9 @@ COMPANION_ENDINGS = (
     "_repeat_level_metrics.json",
     "_resolved_config.yaml",
     "_manifest.json",
+    "_provenance.json",
 )
-"""What Gym appends to a stem."""
+"""What Gym, and at last `gymbal record`, append to a stem."""
 
 STEM_SHOWING_ENDINGS = (
     "_failures.jsonl",
@@ -62,6 +63,7 @@ class StemFiles(msgspec.Struct, frozen=True, kw_only=True):
     metrics: Path | None = None
     config: Path | None = None
     manifest: Path | None = None
+    provenance: Path | None = None
 
 
 class JobFiles(msgspec.Struct, frozen=True, kw_only=True):
@@ -223,6 +225,7 @@ def _stem_files(folder: Path, stem: str, rollouts: Path | None) -> StemFiles:
         metrics=existing(f"{stem}_aggregate_metrics.json"),
         config=existing(f"{stem}_resolved_config.yaml"),
         manifest=existing(f"{stem}_manifest.json"),
+        provenance=existing(f"{stem}_provenance.json"),
     )
 
 

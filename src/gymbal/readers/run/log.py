@@ -30,7 +30,8 @@ _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 _TRIGGER = re.compile(
     rb"gym|vllm|LLM engine|sglang|server_args|-default args|Namespace|max model len|sampling param"
-    rb"|collect_rollouts|HEAD is now at|rev-parse|Cloning into|NVIDIA|container|Repeating rows|Overriding responses|^[0-9a-f]{40,64}\s*$",
+    rb"|collect_rollouts|HEAD is now at|rev-parse|Cloning into|NVIDIA|container|Repeating rows"
+    rb"|Overriding responses|^[0-9a-f]{40,64}\s*$",
     re.IGNORECASE,
 )
 """What every line that holds a fact holds; the others are not looked at any closer."""

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
 from gymbal.errors import InputError, UsageError
 from gymbal.io.jsonl import COMPRESSED_SUFFIXES
+from gymbal.model.evidence import Fact
 from gymbal.model.run import (
     Captures,
     Health,
@@ -39,18 +40,25 @@ from gymbal.readers.run.locate import WHAT_A_RUN_IS, RunFiles, locate
 from gymbal.readers.run.problems import read_or_note, rows_of
 from gymbal.readers.run.rollouts import RolloutReader
 from gymbal.readers.run.rows import RowStream
-from gymbal.readers.run.sheet import read_facts
+from gymbal.readers.run.sheet import NOTHING, read_facts
 
 MAX_DUPLICATES_SHOWN = 5
 
 Row = TypeVar("Row", Rollout, Attempt)
 
 
-def read_run(path: str | Path, *, agent: str | None = None) -> Run:
+def read_run(
+    path: str | Path,
+    *,
+    agent: str | None = None,
+    stated: Mapping[str, Any] = NOTHING,
+    more: Sequence[Iterable[Fact]] = (),
+) -> Run:
     """Read the run at `path`: a run directory, a rollouts file, a pattern of shards, or a submitted job.
 
     `agent` keeps that agent's rows alone. Rows that cannot be used are named and counted in `problems`; all
-    others are kept, both lines of a duplicate key among them, as Gym's metrics count both.
+    others are kept, both lines of a duplicate key among them, as Gym's metrics count both. `stated` are
+    variables for `${oc.env:...}`; `more` are ranks of facts from outside the run, the most trusted first.
 
     Raises UsageError when there is more than one run to choose from or no such agent, InputError when `path`
     is no run or a rollouts file of it holds no rollout at all.
@@ -74,7 +82,7 @@ def read_run(path: str | Path, *, agent: str | None = None) -> Run:
         failures=last_failures(attempts, scored),
         metrics=_read_metrics(files, problems, has_rollouts=bool(rollouts)),
         health=_read_health(files, problems),
-        facts=read_facts(files, problems),
+        facts=read_facts(files, problems, stated=stated, more=more),
         unhealthy=_read_unhealthy(files, rollouts, problems),
         captures=_read_captures(files),
         problems=tuple(problems),

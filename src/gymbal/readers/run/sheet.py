@@ -6,13 +6,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from gymbal.errors import InputError
 from gymbal.model.evidence import Fact, Role, Strength
 from gymbal.model.run import Problem
+from gymbal.readers.run.captured import read_captured_facts
+from gymbal.readers.run.captures import FOLDER_NAME
 from gymbal.readers.run.config import read_config_facts, read_manifest_facts
 from gymbal.readers.run.interpolation import Environment
 from gymbal.readers.run.job import driver_environment, read_record_facts, read_submit_config, submit_facts
-from gymbal.readers.run.locate import RunFiles
+from gymbal.readers.run.locate import RunFiles, StemFiles
 from gymbal.readers.run.problems import Reader, read_or_note
+from gymbal.readers.run.provenance import read_environment_of, read_provenance_facts
 from gymbal.readers.run.script import read_script_facts
 from gymbal.readers.run.settle import settle
 
@@ -53,12 +57,13 @@ def read_facts(
 ) -> tuple[Fact, ...]:
     """All facts of the run, one per name; a file that cannot be read is added to `problems`.
 
-    The saved config comes first: it is the merged one, nearest to what ran. Then come the submit config, the
-    job's script, and `more`, ranks of facts from outside the run. `stated` holds variables that somebody
-    named, for `${oc.env:...}`.
+    The saved config comes first: it is the merged one, nearest to what ran. Then come what `gymbal record`
+    wrote, the submit config, the job's script, the captured exchanges, and `more`, ranks of facts from
+    outside the run. `stated` holds variables that somebody named, for `${oc.env:...}`.
     """
     job, config = files.job, _read_submit_config(files, problems)
-    environment = Environment(recorded=driver_environment(config), stated=stated)
+    recorded = {**driver_environment(config), **_read_recorded_environment(files)}
+    environment = Environment(recorded=recorded, stated=stated)
 
     def read_config(file: Path, name: str) -> tuple[Fact, ...]:
         return read_config_facts(file, name, environment)
@@ -68,6 +73,7 @@ def read_facts(
 
     saved = [fact for stem in files.stems for fact in read(read_config, stem.config)]
     manifests = [fact for stem in files.stems for fact in read(read_manifest_facts, stem.manifest)]
+    launched = [fact for stem in files.stems for fact in read(read_provenance_facts, stem.provenance)]
     submitted: list[Fact] = []
     scripted: tuple[Fact, ...] = ()
     if job is not None:
@@ -75,7 +81,24 @@ def read_facts(
             submitted += submit_facts(config, job.benchmark, files.name(job.config), environment)
         submitted += read(read_record_facts, job.record)
         scripted = read(read_script_facts, job.script)
-    return settle([[*saved, *manifests], submitted, scripted, *more, NEEDED_FACTS])
+    captured = [fact for stem in files.stems for fact in _read_captured(stem, files)]
+    return settle([[*saved, *manifests], launched, submitted, scripted, captured, *more, NEEDED_FACTS])
+
+
+def _read_captured(stem: StemFiles, files: RunFiles) -> tuple[Fact, ...]:
+    folder = stem.folder / FOLDER_NAME
+    return read_captured_facts(folder, files.name(folder)) if folder.is_dir() else ()
+
+
+def _read_recorded_environment(files: RunFiles) -> dict[str, Any]:
+    """Variables that `gymbal record` saw; a file that cannot be read is a problem of its facts already."""
+    found: dict[str, Any] = {}
+    for stem in files.stems:
+        try:
+            found |= read_environment_of(stem.provenance) if stem.provenance else {}
+        except InputError:
+            continue
+    return found
 
 
 def _read_submit_config(files: RunFiles, problems: list[Problem]) -> dict[str, Any]:
