@@ -159,3 +159,10 @@ def test_parts_add_up_for_a_reference() -> None:
     run = make_run({f"t{n}": [1.0, 0.0] for n in range(10)}, reported=0.45)
     report = explain_published(run, read_reference("73.2% n=10"))
     assert sum(part.value for part in report.gap.parts) == pytest.approx(0.732 - 0.45, abs=1e-12)
+
+
+def test_model_of_a_card_is_the_endpoint_of_the_same_name() -> None:
+    run = make_run({f"t{n}": [1.0, 0.0] for n in range(10)})
+    finding = rung(explain_published(run, read_reference("50% n=10 k=2 model=Lab/Demo")), Rung.METHOD)
+    assert finding.status is Status.UNKNOWN
+    assert "model demo" in finding.summary

@@ -6,15 +6,17 @@ from collections.abc import Sequence
 
 import msgspec
 
-from gymbal.model.evidence import Role
+from gymbal.model.evidence import Fact, Role, Strength
 from gymbal.model.finding import Comparison, Finding, Rung, Status
 from gymbal.model.reference import ErrorKind, Grade
 from gymbal.stats.published import implied_tasks_range, possible_counts, possible_repeats
 from gymbal.triage.facts import compare_facts
 from gymbal.triage.published.noise import TotalsNoise
 from gymbal.triage.published.side import NumberSide, counts_repeats
+from gymbal.triage.rendering import models
 from gymbal.triage.rungs import integrity, method
 from gymbal.triage.rungs.code import ROLES as CODE_ROLES
+from gymbal.triage.side import SideView
 
 ASK_FOR_TASKS = (
     "ask the publisher for per-task rewards, or run the reference's model through the same harness"
@@ -96,16 +98,42 @@ def check_method(pair: NumberPair) -> Finding:
     """Stated config facts against the run's requests and configs, by name."""
     sides = [_with_requests(side) for side in pair.sides]
     named = NumberPair(left=sides[0], right=sides[1], totals=pair.totals)
-    return _facts_finding(named, Rung.METHOD, method.ROLES, "method")
+    return _facts_finding(named, Rung.METHOD, method.ROLES | {Role.MODEL}, "method")
 
 
 def _with_requests(side: NumberSide) -> NumberSide:
     if side.view is None:
-        return side
-    requests = method.request_facts(side.view)
+        facts = tuple(_by_base_name(fact) if fact.role is Role.MODEL else fact for fact in side.facts)
+        return msgspec.structs.replace(side, facts=facts)
+    requests = (*method.request_facts(side.view), *_model_facts(side.view))
     names = {fact.name for fact in requests}
-    rest = tuple(fact for fact in side.facts if fact.name not in names)
+    rest = tuple(fact for fact in side.facts if fact.name not in names and fact.role is not Role.MODEL)
     return msgspec.structs.replace(side, facts=(*requests, *rest))
+
+
+def _by_base_name(fact: Fact) -> Fact:
+    """A model's name without its publisher's, in lower case: endpoints shorten what cards spell out."""
+    return msgspec.structs.replace(fact, value=str(fact.value).rsplit("/", 1)[-1].lower())
+
+
+def _model_facts(view: SideView) -> tuple[Fact, ...]:
+    """The model that answered. A published number is easily one of a sibling: base for instruct, say."""
+    names = models(view)
+    if len(names) != 1:
+        return ()
+    (name,) = names
+    return (
+        _by_base_name(
+            Fact(
+                name="model",
+                role=Role.MODEL,
+                value=name,
+                strength=Strength.RECORDED,
+                file="rollouts",
+                key="response.model",
+            )
+        ),
+    )
 
 
 def _facts_finding(pair: NumberPair, rung: Rung, roles: frozenset[Role], subject: str) -> Finding:

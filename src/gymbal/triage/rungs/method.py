@@ -144,6 +144,7 @@ def _output_signs(pair: Pair) -> list[str]:
     checks: tuple[tuple[str, Callable[[Rollout], bool]], ...] = (
         ("reasoning left in the answer text", lambda row: row.has_reasoning_in_text),
         ("empty answers", lambda row: row.is_empty),
+        ("rollouts with tool errors", lambda row: row.tool_errors > 0),
     )
     for name, holds in checks:
         left, right = (_count(side, holds) for side in (pair.left, pair.right))
@@ -187,6 +188,7 @@ def _outputs(pair: Pair) -> tuple[Comparison, ...]:
         ("tools_used", _tools_used),
         ("empty_answers", lambda side: _count(side, lambda row: row.is_empty)),
         ("unparsed_answers", lambda side: _count(side, lambda row: bool(row.is_unparsed))),
+        ("rollouts_with_tool_errors", lambda side: _count(side, lambda row: row.tool_errors > 0)),
         ("reasoning_in_answer", lambda side: _count(side, lambda row: row.has_reasoning_in_text)),
     )
     return tuple(
