@@ -9,33 +9,38 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from gymbal.commands.gate import gate
     from gymbal.commands.pivot_build import pivot_build
     from gymbal.commands.pivot_validate import pivot_validate
     from gymbal.commands.skills import skills_install, skills_list
     from gymbal.commands.tasks import tasks
-    from gymbal.commands.triage import triage_runs
+    from gymbal.commands.triage import triage_many, triage_runs
     from gymbal.errors import GymbalError
     from gymbal.verify import score
 
 __all__ = [
     "GymbalError",
+    "gate",
     "pivot_build",
     "pivot_validate",
     "score",
     "skills_install",
     "skills_list",
     "tasks",
+    "triage_many",
     "triage_runs",
 ]
 
 _HOME = {
     "GymbalError": "gymbal.errors",
+    "gate": "gymbal.commands.gate",
     "pivot_build": "gymbal.commands.pivot_build",
     "pivot_validate": "gymbal.commands.pivot_validate",
     "score": "gymbal.verify",
     "skills_install": "gymbal.commands.skills",
     "skills_list": "gymbal.commands.skills",
     "tasks": "gymbal.commands.tasks",
+    "triage_many": "gymbal.commands.triage",
     "triage_runs": "gymbal.commands.triage",
 }
 

@@ -1,15 +1,21 @@
-"""The published schema is the one that the reports follow."""
+"""The published schemas are the ones that the reports follow."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-from gymbal.report.schema import triage_schema
+import pytest
 
-PUBLISHED = Path(__file__).parents[2] / "docs" / "triage.schema.json"
+from gymbal.report.schema import comparison_schema, gate_schema, triage_schema
+
+DOCS = Path(__file__).parents[2] / "docs"
 
 
-def test_published_schema_is_current() -> None:
-    wanted = json.dumps(triage_schema(), indent=2) + "\n"
-    assert PUBLISHED.read_text() == wanted, "write docs/triage.schema.json again: make schema"
+@pytest.mark.parametrize("schema", [triage_schema, comparison_schema, gate_schema])
+def test_published_schema_is_current(schema: Callable[[], dict[str, Any]]) -> None:
+    wanted = schema()
+    file = DOCS / wanted["$id"]
+    assert file.read_text() == json.dumps(wanted, indent=2) + "\n", f"write docs/{file.name} again"

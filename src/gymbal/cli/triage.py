@@ -8,10 +8,17 @@ from gymbal.cli.render import emit, format_option
 
 
 @click.command()
-@click.argument("left")
-@click.argument("right")
+@click.argument("base")
+@click.argument("candidates", nargs=-1, required=True, metavar="CANDIDATE...")
 @format_option
-@click.option("--metric", default="mean/reward", show_default=True, help="Metric to compare, by Gym's name.")
+@click.option(
+    "--metric",
+    "metrics",
+    multiple=True,
+    default=("mean/reward",),
+    show_default=True,
+    help="Metric to compare, by Gym's name; may be repeated.",
+)
 @click.option("--agent", help="Agent to compare, where a run holds several.")
 @click.option(
     "--level", type=click.FloatRange(0.5, 0.999), default=0.95, show_default=True, help="Of intervals."
@@ -21,18 +28,20 @@ from gymbal.cli.render import emit, format_option
 @click.pass_context
 def triage(
     ctx: click.Context,
-    left: str,
-    right: str,
+    base: str,
+    candidates: tuple[str, ...],
     format: str,
-    metric: str,
+    metrics: tuple[str, ...],
     agent: str | None,
     level: float,
     seed: int,
     strict: bool,
 ) -> None:
-    """Explain why RIGHT scores differently from LEFT.
+    """Explain why CANDIDATE scores differently from BASE.
 
-    Each side is a run directory, a rollouts file in one, or a quoted glob of shards.
+    Each side is a run directory, a rollouts file in one, a quoted glob of shards, or a published number.
+    Several candidates, or several metrics, are judged together: Holm's method over all comparisons. The exit
+    code is then the worst, in the order 3, 4, 1, 0.
 
     \b
     Exit codes
@@ -42,9 +51,19 @@ def triage(
       3  not comparable: a run is broken
       4  cannot tell, evidence is missing (only with --strict)
     """
-    from gymbal.commands.triage import triage_runs
-    from gymbal.report.triage import triage_document
+    if len(candidates) == len(metrics) == 1:
+        from gymbal.commands.triage import triage_runs
+        from gymbal.report.triage import triage_document
 
-    report = triage_runs(left, right, metric=metric, agent=agent, level=level, seed=seed, strict=strict)
-    emit(triage_document(report), report, format)
-    ctx.exit(report.exit_code)
+        report = triage_runs(
+            base, candidates[0], metric=metrics[0], agent=agent, level=level, seed=seed, strict=strict
+        )
+        emit(triage_document(report), report, format)
+        ctx.exit(report.exit_code)
+
+    from gymbal.commands.triage import triage_many
+    from gymbal.report.comparison import comparison_document
+
+    table = triage_many(base, candidates, metrics=metrics, agent=agent, level=level, seed=seed, strict=strict)
+    emit(comparison_document(table), table, format)
+    ctx.exit(table.exit_code)

@@ -1,15 +1,22 @@
-"""`gymbal triage`: two runs, or a run and a published number, in; one explanation out."""
+"""`gymbal triage`: runs and published numbers in; one explanation, or a table of several, out."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
+import msgspec
+
+from gymbal.commands.labels import check_candidates, distinct_labels
+from gymbal.model.comparison import ComparisonReport
 from gymbal.model.finding import TriageReport
 from gymbal.model.reference import Reference
 from gymbal.model.run import Run
 from gymbal.readers.reference import is_reference, read_reference
 from gymbal.readers.run import read_run
+from gymbal.readers.run.locate import locate
 from gymbal.triage.explain import explain
+from gymbal.triage.explain_many import explain_many
 from gymbal.triage.metric import DEFAULT_METRIC
 from gymbal.triage.published.explain import explain_published
 
@@ -34,6 +41,37 @@ def triage_runs(
     if isinstance(mine, Run) and isinstance(theirs, Run):
         return explain(mine, theirs, metric=metric, agent=agent, level=level, seed=seed, strict=strict)
     return explain_published(mine, theirs, metric=metric, agent=agent, level=level, strict=strict)
+
+
+def triage_many(
+    base: str | Path,
+    candidates: Sequence[str | Path],
+    *,
+    metrics: Sequence[str] = (DEFAULT_METRIC,),
+    agent: str | None = None,
+    level: float = 0.95,
+    seed: int = 0,
+    strict: bool = False,
+) -> ComparisonReport:
+    """Say for each candidate and metric why it scores differently from `base`, and judge them together.
+
+    Sides are as in `triage_runs`; each is read once, and one candidate is held at a time. Two sides of the
+    same name go by their paths. Raises InputError or UsageError for what cannot be read or chosen.
+    """
+    given = (str(base), *check_candidates(candidates))
+    labels = distinct_labels([_label(side) for side in given], given)
+    sides = (
+        msgspec.structs.replace(_read_side(side), label=label)
+        for side, label in zip(given, labels, strict=True)
+    )
+    return explain_many(
+        next(sides), sides, metrics=metrics, agent=agent, level=level, seed=seed, strict=strict
+    )
+
+
+def _label(side: str) -> str:
+    """The side's own name, found without reading its rows; so that a wrong path is refused at once."""
+    return read_reference(side).label if is_reference(side) else locate(side).label
 
 
 def _read_side(side: str | Path) -> Run | Reference:

@@ -1,0 +1,25 @@
+"""What to call the sides of one report: short names, as long as they tell the sides apart."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from gymbal.errors import UsageError
+
+
+def distinct_labels(labels: Sequence[str], given: Sequence[str]) -> tuple[str, ...]:
+    """Return each label, or the side as it was given where two sides have the same label."""
+    counts = Counter(labels)
+    return tuple(text if counts[label] > 1 else label for label, text in zip(labels, given, strict=True))
+
+
+def check_candidates(candidates: Sequence[object]) -> tuple[str, ...]:
+    """Return the candidates as texts; raise UsageError when there is none, or one is given twice."""
+    given = tuple(map(str, candidates))
+    if not given:
+        raise UsageError("there is no candidate to compare with the base")
+    twice = [text for text, count in Counter(given).items() if count > 1]
+    if twice:
+        raise UsageError(f"candidate {twice[0]} is given twice", remedy="name each candidate once")
+    return given

@@ -1,0 +1,1 @@
+"""Decides whether candidates pass: what is weighed, one decision, all of them together."""
