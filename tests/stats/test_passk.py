@@ -89,7 +89,7 @@ def test_monotonicity_names_every_break() -> None:
 
 
 def test_average_that_falls_as_one_over_k_is_seen() -> None:
-    # lighteval#771: 7 of 16 ... 8 samples divided by k instead of by 8.
+    # lighteval#771 printed these for k = 8 to 64: the sum over 8 samples divided by k.
     printed = {8: 0.4375, 16: 0.2188, 32: 0.1094, 64: 0.0547}
     assert passk.falls_as_one_over_k(printed, tolerance=0.00005)
     assert not passk.falls_as_one_over_k({8: 0.4375, 16: 0.43, 32: 0.44}, tolerance=0.00005)
