@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 
 import msgspec
 
-from gymbal.model.evidence import Fact, Role, Strength
+from gymbal.model.evidence import Fact, Role, Strength, agree
 from gymbal.model.finding import Comparison
 
 
@@ -18,12 +18,15 @@ class FactComparison(msgspec.Struct, frozen=True, kw_only=True):
     unknown: tuple[str, ...]
     remedies: tuple[str, ...]
     """How to supply the unknown ones, each once."""
+    contradictions: tuple[str, ...] = ()
+    """What the sources of one side say against each other, with the places."""
 
 
 def compare_facts(left: Iterable[Fact], right: Iterable[Fact], roles: Collection[Role]) -> FactComparison:
-    """Compare the facts of the given roles."""
+    """Compare the facts of the given roles; values agree as `gymbal.model.evidence.agree` says."""
     mine = {fact.name: fact for fact in left if fact.role in roles}
     theirs = {fact.name: fact for fact in right if fact.role in roles}
+    contradicted = [fact for facts in (mine, theirs) for fact in facts.values() if fact.rivals]
     equal: list[Comparison] = []
     different: list[Comparison] = []
     unknown: list[str] = []
@@ -36,13 +39,19 @@ def compare_facts(left: Iterable[Fact], right: Iterable[Fact], roles: Collection
             remedies.extend(fact.remedy for fact in sides if fact is not None and fact.remedy)
             continue
         comparison = Comparison(name=name, left=known[0].value, right=known[1].value, source=_source(known))
-        (equal if known[0].value == known[1].value else different).append(comparison)
+        (equal if agree(*known) else different).append(comparison)
     return FactComparison(
         equal=tuple(equal),
         different=tuple(different),
         unknown=tuple(unknown),
         remedies=tuple(dict.fromkeys(remedies)),
+        contradictions=tuple(map(_contradiction, contradicted)),
     )
+
+
+def _contradiction(fact: Fact) -> str:
+    said = (fact, *fact.rivals) if fact.is_known else fact.rivals
+    return f"{fact.name}: " + ", ".join(f"{rival.value} in {rival.place}" for rival in said)
 
 
 def _source(facts: Iterable[Fact]) -> str | None:

@@ -8,6 +8,7 @@ from statistics import fmean
 import msgspec
 
 from gymbal.model.finding import Gap, Noise
+from gymbal.model.history import CodeHistory
 from gymbal.model.run import Rollout
 from gymbal.stats.sign_flip import paired_sign_flip_p
 from gymbal.triage.align import Alignment
@@ -27,6 +28,8 @@ class Pair(msgspec.Struct, frozen=True, kw_only=True):
     level: float
     """Of every interval and test: 0.95 for 95 %."""
     seed: int
+    history: CodeHistory | None = None
+    """What lies between the two commits of Gym, where both are known and a repository was given."""
 
 
 def row_share_p(
