@@ -203,7 +203,7 @@ def test_odd_small_fields_do_not_cost_the_row(tmp_path: Path) -> None:
     row = rollout_row(0, 0, **odd)
     row["response"] |= {"usage": [1], "model": {"a": 1}, "incomplete_details": "cut"}
     (read,) = read_rows(tmp_path, row)
-    assert (read.agent, read.attempt, read.model, read.input_tokens) == ("plain_name", 0, None, None)
+    assert (read.agent, read.attempt, read.model, read.input_tokens) == ("quiz_server", 0, None, None)
 
 
 def test_settings_state_what_the_request_set(tmp_path: Path) -> None:

@@ -1,0 +1,113 @@
+"""A line of `<stem>.jsonl`, as far as it is read. msgspec skips every member that is not named here.
+
+A line can hold a megabyte of conversation: skipping instead of decoding is what makes reading fast.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from gymbal.readers.run.content import NULL
+from gymbal.readers.run.output import Output
+
+Fields = dict[str, msgspec.Raw]
+
+
+class Named(msgspec.Struct, gc=False):
+    """`agent_ref`."""
+
+    name: str | None = None
+
+
+class Reason(msgspec.Struct, gc=False):
+    """`response.incomplete_details`."""
+
+    reason: str | None = None
+
+
+class Usage(msgspec.Struct, gc=False):
+    """`response.usage`: the sums over all model calls of the rollout."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+
+
+class Response(msgspec.Struct, gc=False):
+    output: Output | str | None = None
+    model: str | None = None
+    status: str | None = None
+    error: Any = None
+    incomplete_details: Reason | None = None
+    usage: Usage | None = None
+
+
+class Trajectory(msgspec.Struct, gc=False):
+    """`ng_trajectory` of a run with observability: only the number of recorded model calls is used."""
+
+    model_calls: list[msgspec.Raw] | None = None
+
+
+class RolloutRow(msgspec.Struct, gc=False):
+    """UNSET is an absent member, where that says something else than null."""
+
+    reward: float | bool | msgspec.UnsetType | None = msgspec.UNSET
+    response: Response | msgspec.UnsetType | None = msgspec.UNSET
+    responses_create_params: msgspec.Raw = NULL
+    extracted_answer: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    parsed_output: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    mask_sample: bool | None = None
+    failure_kind: str | None = None
+    agent_ref: Named | None = None
+    stage_index: int | None = None
+    server: str | None = msgspec.field(default=None, name="_ng_environment_server")
+    task: int | None = msgspec.field(default=None, name="_ng_task_index")
+    repeat: int | None = msgspec.field(default=None, name="_ng_rollout_index")
+    attempt: int | None = msgspec.field(default=None, name="_ng_attempt_index")
+    ng_trajectory: Trajectory | None = None
+
+
+_ROW = msgspec.json.Decoder(RolloutRow)
+_FIELDS = msgspec.json.Decoder(Fields)
+
+_NEEDED = {"reward", "response", "responses_create_params", "output"}
+"""Members that a row is worth nothing without: in another shape than Gym's they make it a bad line."""
+
+
+def read_row(data: bytes) -> RolloutRow:
+    """Decode a line; a small member of an odd type is left out, so that it does not cost the row its reward.
+
+    Raises msgspec.DecodeError when the line is no JSON object or a needed member is of no known shape.
+    """
+    try:
+        return _ROW.decode(data)
+    except msgspec.ValidationError:
+        return _ROW.decode(_without_odd_members(data))
+
+
+def _without_odd_members(data: bytes) -> bytes:
+    fields = _fitting(_FIELDS.decode(data), RolloutRow)
+    response = fields.get("response", NULL)
+    if bytes(response).startswith(b"{"):
+        inner = _fitting(_FIELDS.decode(response), Response)
+        fields["response"] = msgspec.Raw(msgspec.json.encode(inner))
+    return msgspec.json.encode(fields)
+
+
+def _fitting(fields: Fields, struct: type[msgspec.Struct]) -> Fields:
+    """The members that `struct` reads, less those that are neither needed nor of the type that it expects."""
+    types = {field.encode_name: field.type for field in msgspec.structs.fields(struct)}
+    return {
+        name: raw
+        for name, raw in fields.items()
+        if name in types and (name in _NEEDED or _is_a(raw, types[name]))
+    }
+
+
+def _is_a(raw: msgspec.Raw, kind: Any) -> bool:
+    try:
+        msgspec.json.decode(raw, type=kind)
+    except msgspec.ValidationError:
+        return False
+    return True
