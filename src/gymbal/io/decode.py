@@ -10,6 +10,7 @@ import msgspec
 
 from gymbal.errors import InputError
 from gymbal.io.jsonl import open_bytes, stream_errors
+from gymbal.io.secrets import mask_text
 
 MAX_FILE_BYTES = 512 * 1024 * 1024
 
@@ -45,27 +46,31 @@ def read_json(path: Path, limit: int = MAX_FILE_BYTES) -> Any:
 
 
 def read_yaml(path: Path) -> Any:
-    """Decode a YAML document the way Gym reads it, with `${...}` left as written.
+    """Decode a YAML file as `decode_yaml` does, up to `MAX_YAML_BYTES`."""
+    return decode_yaml(read_bounded(path, MAX_YAML_BYTES).decode("utf-8", "replace"), path)
+
+
+def decode_yaml(text: str, path: Path | str) -> Any:
+    """Decode a YAML document the way Gym reads it, with `${...}` left as written; `path` is for messages.
 
     Gym reads its configs with OmegaConf, whose YAML differs from PyYAML's in numbers and dates; reading with
-    the same loader keeps equal configs equal. Raises InputError when the file is no YAML mapping, is above
-    `MAX_YAML_BYTES`, or grows above `MAX_YAML_NODES` values by aliases.
+    the same loader keeps equal configs equal. Raises InputError when the text is no YAML mapping or grows
+    above `MAX_YAML_NODES` values by aliases. The message quotes the text without its secrets.
     """
     from omegaconf import OmegaConf
     from omegaconf.errors import OmegaConfBaseException
     from yaml import YAMLError
 
-    text = read_bounded(path, MAX_YAML_BYTES).decode("utf-8", "replace")
     try:
         if _ALIAS.search(text):
             _refuse_alias_bomb(text, path)
         loaded = OmegaConf.create(text)
         return OmegaConf.to_container(loaded, resolve=False)
     except (YAMLError, OmegaConfBaseException, ValueError, RecursionError) as error:
-        raise InputError(f"is not a YAML mapping: {error}", path=path) from error
+        raise InputError(f"is not a YAML mapping: {mask_text(str(error))}", path=path) from error
 
 
-def _refuse_alias_bomb(text: str, path: Path) -> None:
+def _refuse_alias_bomb(text: str, path: Path | str) -> None:
     """Raise InputError when writing out the aliases of `text` makes too many values, or never ends.
 
     OmegaConf copies what an alias names, so that a few lines of nested aliases would fill the memory.

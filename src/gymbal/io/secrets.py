@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from typing import Any
 
 from gymbal.model.evidence import Value
 
@@ -80,3 +81,66 @@ def _mask_named(match: re.Match[str]) -> str:
     name, between, _ = match.groups()
     is_assignment = between.strip() != "" or name.startswith("-")
     return f"{name}{between}{MASK}" if is_assignment and is_secret_name(name) else match.group()
+
+
+MIN_SECRET_CHARACTERS = 6
+"""A shorter value is no secret worth the name, and stands in too many other texts."""
+
+PLACEHOLDERS = frozenset({"not-needed", "changeme", "no-key-required", "placeholder", "unused"})
+"""What stands where an endpoint asks for no key."""
+
+
+def secret_values(named: Iterable[tuple[str, Any]]) -> frozenset[str]:
+    """The values of the keys that are named like secrets, to be found again wherever else they stand."""
+    return frozenset(
+        value
+        for name, value in named
+        if isinstance(value, str)
+        and len(value) >= MIN_SECRET_CHARACTERS
+        and value.lower() not in PLACEHOLDERS
+        and MASK not in value
+        and is_secret_name(name)
+    )
+
+
+def mask_values(text: str, secrets: Iterable[str]) -> str:
+    """Replace every one of `secrets` in `text`, the longest first."""
+    for secret in sorted(secrets, key=len, reverse=True):
+        text = text.replace(secret, MASK)
+    return text
+
+
+def mask_tree(node: Any, secrets: Iterable[str] = (), *, is_secret: bool = False) -> Any:
+    """A decoded document without its secrets, of the same shape: by key, by shape, and by value as known.
+
+    Below a key that names a secret every value is one; null stays null.
+    """
+    if isinstance(node, dict):
+        return {
+            name: mask_tree(value, secrets, is_secret=is_secret or is_secret_name(str(name)))
+            for name, value in node.items()
+        }
+    if isinstance(node, list):
+        return [mask_tree(value, secrets, is_secret=is_secret) for value in node]
+    if node is None or isinstance(node, bool):
+        return node
+    if is_secret:
+        return MASK
+    return mask_values(mask_text(node), secrets) if isinstance(node, str) else node
+
+
+def mask_words(words: Iterable[str], secrets: Iterable[str] = ()) -> list[str]:
+    """The words of a command line without its secrets: `--api-key X`, `++api_key=X`, `TOKEN=X`."""
+    masked: list[str] = []
+    names_next = False
+    for word in words:
+        name, equals, _ = word.partition("=")
+        plain_name = name.lstrip("+~-")
+        if names_next and not word.startswith("-"):
+            masked.append(MASK)
+        elif equals and is_secret_path(plain_name.split(".")):
+            masked.append(f"{name}={MASK}")
+        else:
+            masked.append(mask_values(mask_text(word), secrets))
+        names_next = not equals and word.startswith("-") and is_secret_name(plain_name)
+    return masked

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +35,11 @@ def read_config_facts(path: Path, name: str, environment: Environment) -> tuple[
     config = read_yaml(path)
     if not isinstance(config, dict):
         raise InputError("is not a YAML mapping", path=path)
+    return config_facts(config, name, environment)
+
+
+def config_facts(config: Mapping[str, Any], name: str, environment: Environment) -> tuple[Fact, ...]:
+    """Facts of a config that was already decoded, as `read_config_facts` gives them."""
     found = list(environment.leaves(config))
     return (*model_server_facts(found, name), *leaf_facts(found, name))
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from gymbal.errors import InputError
+from gymbal.io.secrets import mask_values, secret_values
 from gymbal.model.evidence import Fact, Role, Strength
 from gymbal.model.run import Problem
 from gymbal.readers.run.captured import read_captured_facts
 from gymbal.readers.run.captures import FOLDER_NAME
 from gymbal.readers.run.config import read_config_facts, read_manifest_facts
-from gymbal.readers.run.interpolation import Environment
+from gymbal.readers.run.interpolation import Environment, leaves
 from gymbal.readers.run.job import driver_environment, read_record_facts, read_submit_config, submit_facts
 from gymbal.readers.run.locate import RunFiles, StemFiles
 from gymbal.readers.run.problems import Reader, read_or_note
@@ -82,7 +85,25 @@ def read_facts(
         submitted += read(read_record_facts, job.record)
         scripted = read(read_script_facts, job.script)
     captured = [fact for stem in files.stems for fact in _read_captured(stem, files)]
-    return settle([[*saved, *manifests], launched, submitted, scripted, captured, *more, NEEDED_FACTS])
+    facts = settle([[*saved, *manifests], launched, submitted, scripted, captured, *more, NEEDED_FACTS])
+    secrets = secret_values([*_secret_leaves(config), *stated.items()])
+    return tuple(_without(secrets, fact) for fact in facts) if secrets else facts
+
+
+def _secret_leaves(config: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    for leaf in leaves(config):
+        if leaf.resolved.is_secret:
+            yield "secret", leaf.resolved.value
+
+
+def _without(secrets: frozenset[str], fact: Fact) -> Fact:
+    """The fact without the known secrets, which a command or a URL can repeat under a harmless name."""
+    return msgspec.structs.replace(
+        fact,
+        value=mask_values(fact.value, secrets) if isinstance(fact.value, str) else fact.value,
+        remedy=None if fact.remedy is None else mask_values(fact.remedy, secrets),
+        rivals=tuple(_without(secrets, rival) for rival in fact.rivals),
+    )
 
 
 def _read_captured(stem: StemFiles, files: RunFiles) -> tuple[Fact, ...]:
