@@ -8,8 +8,8 @@ agent       24 tool calls with results and reasoning in between, 8 tool schemas 
 observed    the same with `ng_trajectory`, which repeats the conversation at every turn (about 1.6 MB)
 
 Each task has 4 repeats, which share the prompt and nothing else. Prints one line per shape: MB and rows; MB/s
-and rows/s of `json.loads` and of `read_run` by CPU time, the best of `--rounds` taken in turns; their ratio; and
-the peak memory of a fresh process that reads the run, beside that of one that only imports the reader (Linux).
+and rows/s of `json.loads` and of `read_run` by CPU time, the best of `--rounds` taken in turns; their ratio;
+and the peak memory of a fresh process that reads the run, and of one that only imports the reader (Linux).
 """
 
 from __future__ import annotations
