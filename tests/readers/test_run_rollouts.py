@@ -263,3 +263,12 @@ def test_message_content_of_no_known_shape_is_a_bad_line(tmp_path: Path) -> None
     bad = rollout_row(0, 1, response=response([assistant("x") | {"content": 7}]))
     run = read_run(write_file(tmp_path / "rollouts.jsonl", lines([rollout_row(0, 0), bad])))
     assert [problem.line for problem in run.problems if problem.kind is ProblemKind.BAD_LINE] == [2]
+
+
+def test_reward_beyond_any_verifier_is_a_bad_line(tmp_path: Path) -> None:
+    rows = [rollout_row(0, 0), {**rollout_row(1, 0), "reward": 1e200}]
+    run = read_run(write_file(tmp_path / "rollouts.jsonl", lines(rows)))
+    assert [row.reward for row in run.rollouts] == [1.0]
+    (problem,) = [problem for problem in run.problems if problem.kind is ProblemKind.BAD_LINE]
+    assert problem.line == 2
+    assert "1e+200" in problem.detail

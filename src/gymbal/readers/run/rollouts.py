@@ -16,6 +16,9 @@ from gymbal.readers.run.rows import NotARowError, RowStream
 
 TRUNCATION_REASONS = ("max_output_tokens", "max_tokens", "length")
 
+LARGEST_REWARD = 1e100
+"""No verifier gives more, and the squares of larger ones leave the range of a float."""
+
 EMPTY_JSON = (b"null", b'""', b"[]", b"{}")
 
 _NO_RESPONSE = Response()
@@ -37,6 +40,8 @@ class RolloutReader:
     def _reduce(self, row: RolloutRow, line: int, file: str) -> Rollout:
         if row.reward is msgspec.UNSET and row.response is msgspec.UNSET and row.task is None:
             raise NotARowError("is a JSON object without reward, response or _ng_task_index")
+        if isinstance(row.reward, float) and abs(row.reward) > LARGEST_REWARD:
+            raise NotARowError(f"has a reward of {row.reward:g}, beyond +-{LARGEST_REWARD:g}")
         request = self._requests.read(row.responses_create_params)
         response = row.response if isinstance(row.response, Response) else _NO_RESPONSE
         seen = _read_output(response.output)
