@@ -14,12 +14,13 @@ from gymbal.pivot.parse import (
     MAX_SHOWN_LIST,
     REQUEST,
     AnyLabel,
+    BatchedCall,
     CallLabel,
     Check,
     MessageLabel,
     is_null,
 )
-from gymbal.pivot.request import REQUEST_FIELDS, Tools, read_tools
+from gymbal.pivot.request import REQUEST_FIELDS, Tools, options_problem, read_tools
 
 Fields = Mapping[str, Raw]
 """Fields of `responses_create_params`, undecoded."""
@@ -31,6 +32,7 @@ def check_fields(fields: Fields) -> Iterator[Check]:
     problems += [f"{name} is no field of Gym's request" for name in sorted(fields.keys() - REQUEST_FIELDS)]
     if _shown(fields, "parallel_tool_calls", default=True) not in ("true", "false"):
         problems.append("parallel_tool_calls is neither true nor false")
+    problems += filter(None, [options_problem(fields)])
     yield Check("P002", REQUEST, "; ".join(problems)[:MAX_SHOWN_LIST] or None)
     yield Check("P007", f"{REQUEST}.tools", _tools(fields).problem)
     choice = _shown(fields, "tool_choice", default="auto")
@@ -70,7 +72,7 @@ def _shown(fields: Fields, name: str, *, default: object) -> str:
     return value[:MAX_SHOWN].decode("utf-8", "replace")
 
 
-def _check_call(call: CallLabel, key: str, tools: Tools) -> Iterator[Check]:
+def _check_call(call: CallLabel | BatchedCall, key: str, tools: Tools) -> Iterator[Check]:
     refusal = arguments_refusal(call.arguments)
     yield Check("P005", f"{key}.arguments", refusal.detail if refusal else None)
     yield Check("P006", f"{key}.name", None if call.name in tools.names else call.name[:MAX_SHOWN])

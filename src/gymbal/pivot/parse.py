@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import msgspec
 from msgspec import Raw, Struct
@@ -42,8 +42,16 @@ class CallLabel(Struct, tag="function_call", gc=False):
     arguments: str
 
 
+class BatchedCall(Struct, gc=False):
+    """A call of a batch. Its type is a field, since a tag may be missing where there is no union."""
+
+    type: Literal["function_call"]
+    name: str
+    arguments: str
+
+
 class BatchLabel(Struct, tag="function_call_batch", gc=False):
-    calls: list[CallLabel]
+    calls: list[BatchedCall]
 
 
 AnyLabel = MessageLabel | CallLabel | BatchLabel

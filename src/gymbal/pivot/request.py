@@ -7,7 +7,7 @@ message.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
@@ -221,6 +221,49 @@ class _AnyTool(Struct, gc=False):
     type: str | None = None
 
 
+_Summary = Literal["auto", "concise", "detailed"]
+
+
+class _ReasoningOptions(Struct, forbid_unknown_fields=True, gc=False):
+    context: Literal["auto", "current_turn", "all_turns"] | None = None
+    effort: str | None = None
+    generate_summary: _Summary | None = None
+    summary: _Summary | None = None
+
+
+class _Options(Struct, gc=False):
+    """Fields of the request beside items and tools. What other objects and lists hold is not looked into."""
+
+    background: bool | None = None
+    conversation: str | dict[str, Any] | None = None
+    context_management: list[dict[str, Any]] | None = None
+    include: list[str] | None = None
+    instructions: str | None = None
+    max_output_tokens: int | None = None
+    max_tool_calls: int | None = None
+    metadata: dict[str, str] | None = None
+    model: str | None = None
+    moderation: dict[str, Any] | None = None
+    previous_response_id: str | None = None
+    prompt: dict[str, Any] | None = None
+    prompt_cache_key: str | None = None
+    prompt_cache_retention: Literal["in_memory", "24h"] | None = None
+    reasoning: _ReasoningOptions | None = None
+    safety_identifier: str | None = None
+    service_tier: Literal["auto", "default", "flex", "scale", "priority"] | None = None
+    store: bool | None = None
+    stream: bool | None = None
+    stream_options: dict[str, Any] | None = None
+    temperature: float | None = None
+    text: dict[str, Any] | None = None
+    top_logprobs: int | None = None
+    top_p: float | None = None
+    truncation: Literal["auto", "disabled"] | None = None
+    user: str | None = None
+
+
+OPTIONS = frozenset(_Options.__struct_fields__)
+
 _input_parts = msgspec.json.Decoder(list[_InputText | _InputImage | _InputFile | _InputVideo]).decode
 _result_parts = msgspec.json.Decoder(list[_InputText | _ResultImage | _InputFile]).decode
 _output_message = msgspec.json.Decoder(_OutputMessage).decode
@@ -229,6 +272,7 @@ _reasoning = msgspec.json.Decoder(_Reasoning).decode
 _call = msgspec.json.Decoder(_Call).decode
 _result = msgspec.json.Decoder(_Result).decode
 _tool_list = msgspec.json.Decoder(list[Raw]).decode
+_options = msgspec.json.Decoder(_Options).decode
 _any_tool = msgspec.json.Decoder(_AnyTool).decode
 _function_tool = msgspec.json.Decoder(_FunctionTool).decode
 
@@ -293,6 +337,21 @@ def _check_content(content: Raw, parts: Callable[[bytes], object]) -> None:
     encoded = bytes(content)
     if not encoded.startswith(b'"'):
         parts(encoded)
+
+
+def options_problem(fields: Mapping[str, Raw]) -> str | None:
+    """Why Gym would refuse a field that is neither an item nor a tool; None where it takes them all.
+
+    Stricter than Gym, which turns the text "0.6" into a number and 1 into true.
+    """
+    given = {name: value for name, value in fields.items() if name in OPTIONS}
+    if not given:
+        return None
+    try:
+        options = _options(msgspec.json.encode(given))
+    except (msgspec.DecodeError, RecursionError) as error:
+        return str(error)
+    return "stream is true" if options.stream else None
 
 
 class Tools(NamedTuple):
