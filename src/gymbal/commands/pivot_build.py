@@ -1,16 +1,16 @@
-"""`gymbal pivot build`: rollouts in, a pivot dataset folder out."""
+"""`gymbal pivot build`: trajectories in, a pivot dataset folder out."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from gymbal.errors import UsageError
 from gymbal.model.pivot import BuildMetrics
-from gymbal.model.trajectory import Trajectory
 from gymbal.pivot.build import build
-from gymbal.readers.gym_rollouts import read_gym_rollouts
+from gymbal.readers.detect import read_trajectories
+from gymbal.readers.tools_file import read_tools_file, with_tools
 
 DEFAULT_THRESHOLD = 0.1
 """Least share of common words at which two texts match; what Gym's stock config of the server sets."""
@@ -23,33 +23,33 @@ def pivot_build(
     name: str | None = None,
     threshold: float = DEFAULT_THRESHOLD,
     overwrite: bool = False,
+    source_format: str | None = None,
+    tools: str | Path | None = None,
 ) -> BuildMetrics:
-    """Make one training row of each model call in Gym rollouts files, and write the dataset folder `output`.
+    """Make one training row of each model call in files of trajectories; write the dataset folder `output`.
 
-    `sources` are read in the order given and merged. `name` names the blocks of the Gym config, by default
+    `sources` are read in the order given and merged; `source_format` names their format (see
+    `gymbal.readers.FORMATS`), which is else told by what is in them. `tools` is a JSON file of tool schemas
+    for trajectories whose source lists none. `name` names the blocks of the Gym config, by default
     after the folder. `threshold` is the config's `word_count_similarity_threshold`. A folder that an
     earlier build wrote is replaced; one that holds other files only with `overwrite`, which leaves those
     files alone.
 
-    Raises InputError for a source that is no rollouts file and for a folder that cannot be written,
-    UsageError for arguments that no dataset can have. The folder is then as it was before.
+    Raises InputError for a source of no known format, one that breaks its format, and a folder that cannot
+    be written; UsageError for arguments that no dataset can have. The folder is then as it was before.
     """
     paths = [Path(source) for source in ([sources] if isinstance(sources, str | Path) else sources)]
     if not paths:
         raise UsageError("there is no source to build from")
     folder = Path(output)
+    trajectories = read_trajectories(paths, source_format)
     return build(
-        _trajectories(paths),
+        trajectories if tools is None else with_tools(trajectories, read_tools_file(Path(tools))),
         folder,
         name=_name_after(folder) if name is None else name,
         threshold=threshold,
         overwrite=overwrite,
     )
-
-
-def _trajectories(paths: Sequence[Path]) -> Iterator[Trajectory]:
-    for path in paths:
-        yield from read_gym_rollouts(path)
 
 
 def _name_after(folder: Path) -> str:

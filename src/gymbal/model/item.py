@@ -50,6 +50,13 @@ class Item(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     name: str | None = None
     arguments: str | None = None
     """CALL only: the arguments string as recorded, or None where the source has no string."""
+    is_scripted: bool = False
+    """The policy did not make it, whatever its kind says: a scripted greeting, a demonstration."""
+
+    @property
+    def by_policy(self) -> bool:
+        """Whether a response of the policy emitted it."""
+        return self.kind in MODEL_WRITTEN and not self.is_scripted
 
 
 class _Wire(msgspec.Struct, gc=False):

@@ -39,7 +39,7 @@ def split(items: Sequence[Item], call_sizes: Sequence[int] | None = None) -> tup
             start=start,
             stop=stop,
             boundary=boundary,
-            items=tuple(item for item in items[start:stop] if item.kind in MODEL_WRITTEN),
+            items=tuple(item for item in items[start:stop] if item.by_policy),
         )
         for index, (start, stop, boundary) in enumerate(limits)
     )
@@ -49,7 +49,7 @@ Limits = tuple[int, int, Boundary]
 
 
 def _recorded_limits(items: Sequence[Item], call_sizes: Sequence[int]) -> Iterator[Limits]:
-    written = [position for position, item in enumerate(items) if item.kind in MODEL_WRITTEN]
+    written = [position for position, item in enumerate(items) if item.by_policy]
     if sum(call_sizes) != len(written) or min(call_sizes, default=1) < 1:
         raise ValueError(f"sizes {list(call_sizes)} do not tile {len(written)} model-written items")
     first = 0
@@ -66,7 +66,7 @@ def _structural_limits(items: Sequence[Item]) -> Iterator[Limits]:
 def _execution_runs(items: Sequence[Item]) -> Iterator[tuple[int, int]]:
     start = None
     for position, item in enumerate(items):
-        if item.kind in MODEL_WRITTEN:
+        if item.by_policy:
             start = position if start is None else start
         elif start is not None:
             yield start, position

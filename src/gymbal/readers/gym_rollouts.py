@@ -2,7 +2,8 @@
 
 A row is its input row, plus `response`, `reward` and what the verifier added. `response.output` is flat: the
 items of all model calls and all tool results in order. With observability on, `ng_trajectory.turns` says
-where a model call ends; it keeps no reasoning items, so these are put to the call that follows them.
+where a model call ends; it keeps no reasoning items, so these are put to the call that follows them. Rows of
+training rollouts say it too: the last item of a model call carries its sampled token ids.
 """
 
 from __future__ import annotations
@@ -15,26 +16,20 @@ import msgspec
 from msgspec import Raw, field
 
 from gymbal.errors import InputError
-from gymbal.io.fingerprint import digest
 from gymbal.io.jsonl import Line, read_lines
 from gymbal.io.ledger import Ledger
-from gymbal.model.item import MODEL_WRITTEN, Item, ItemKind, read_item
-from gymbal.model.trajectory import Source, Trajectory
+from gymbal.model.item import MODEL_WRITTEN, Item, ItemKind
+from gymbal.model.trajectory import CutEvidence, RecordedCut, Source, Trajectory
+from gymbal.readers.base.boundaries import token_id_cut
+from gymbal.readers.base.content import fields_of
+from gymbal.readers.base.format import Head, ReadOptions
+from gymbal.readers.base.provenance import COUNT_FIELDS, TASK_FIELDS, call_count_of, content_name, name_among
+from gymbal.readers.base.responses import NULL, ItemError, Request, input_items, present, read_items
+
+NAME = "gym_rollouts"
 
 BAD_ROW = "not_a_rollout"
 """Reason in the ledger for a line that is not one."""
-
-NULL = Raw(b"null")
-
-
-class _Request(msgspec.Struct, gc=False):
-    input: list[Raw] | str
-    tools: Raw = NULL
-    instructions: Raw = NULL
-    parallel_tool_calls: bool | None = None
-    previous_response_id: Raw = NULL
-    conversation: Raw = NULL
-    prompt: Raw = NULL
 
 
 class _Response(msgspec.Struct, gc=False):
@@ -56,7 +51,7 @@ class _NgTrajectory(msgspec.Struct, gc=False):
 
 
 class _Row(msgspec.Struct, gc=False):
-    responses_create_params: _Request
+    responses_create_params: Request
     response: _Response
     reward: float | bool | None = None
     task_index: int | None = field(default=None, name="_ng_task_index")
@@ -71,19 +66,25 @@ class _Row(msgspec.Struct, gc=False):
     ng_trajectory: _NgTrajectory | None = None
 
 
-_TASK_NAMES = ("task_id", "instance_id", "uuid", "id")
-_ELSEWHERE = ("previous_response_id", "conversation", "prompt")
-"""Request fields that stand for input which the row does not hold."""
-
-_CALL_COUNTS = ("num_agent_messages", "num_agent_calls", "num_turns")
-"""What producers call the number of model calls."""
-
 _decode_row = msgspec.json.Decoder(_Row).decode
-_decode_any = msgspec.json.decode
+
+
+def matches(head: Head) -> bool:
+    """A request with the response to it, by Gym's name for the request."""
+    return head.kind("responses_create_params") == "object" and head.kind("response") == "object"
+
+
+def read(path: Path, options: ReadOptions) -> Iterator[Trajectory]:
+    """Yield the rollouts of one file in order, holding one at a time; raise InputError at a bad line."""
+    return read_gym_rollouts(path, call_count_field=options.call_count_field)
 
 
 def read_gym_rollouts(
-    path: Path, *, on_bad_row: Literal["raise", "collect"] = "raise", ledger: Ledger | None = None
+    path: Path,
+    *,
+    on_bad_row: Literal["raise", "collect"] = "raise",
+    ledger: Ledger | None = None,
+    call_count_field: str | None = None,
 ) -> Iterator[Trajectory]:
     """Yield the rollouts of one file in order, holding one at a time.
 
@@ -96,7 +97,7 @@ def read_gym_rollouts(
     any_good = False
     for line in read_lines(path):
         try:
-            trajectory = _read_row(path, line)
+            trajectory = _read_row(path, line, call_count_field)
         except InputError as error:
             if on_bad_row == "raise":
                 raise
@@ -110,42 +111,27 @@ def read_gym_rollouts(
         raise first_error
 
 
-def _read_row(path: Path, line: Line) -> Trajectory:
+def _read_row(path: Path, line: Line, call_count_field: str | None) -> Trajectory:
     # A carriage return can stand only between tokens, and would break the line wherever it is written again.
     data = line.data.replace(b"\r", b" ")
     try:
         data.decode()  # msgspec does not look into the strings that it passes over
         row = _decode_row(data)
+        count = None if call_count_field is None else call_count_of(fields_of(data), call_count_field)
     except UnicodeDecodeError as error:
         _refuse(path, line, f"is not UTF-8: {error}")
     except (msgspec.DecodeError, RecursionError) as error:
         _refuse(path, line, f"is not a rollout: {error}")
-    tools = _present(row.responses_create_params.tools) or b"[]"
+    tools = present(row.responses_create_params.tools) or b"[]"
     if not tools.startswith(b"["):
         _refuse(path, line, "is not a list", "responses_create_params.tools")
-    source = row.responses_create_params.input
-    if isinstance(source, str):
-        seed = _user_messages(source)
-    else:
-        seed = _read_items(path, line, source, "responses_create_params.input")
-    items = _read_items(path, line, row.response.output or [], "response.output")
-    return _trajectory(Source(path=str(path), line=line.number, offset=line.offset), row, seed, items, tools)
-
-
-def _read_items(path: Path, line: Line, raws: Sequence[Raw], key: str) -> tuple[Item, ...]:
-    items = []
-    for index, raw in enumerate(raws):
-        try:
-            items.append(read_item(bytes(raw)))
-        except (msgspec.DecodeError, RecursionError) as error:
-            _refuse(path, line, f"is not an item: {error}", f"{key}[{index}]")
-    return tuple(items)
-
-
-def _user_messages(text: str) -> tuple[Item, ...]:
-    """Text as request input stands for one user message."""
-    message = b'{"type":"message","role":"user","content":%b}' % msgspec.json.encode(text)
-    return (read_item(message),) if text else ()
+    try:
+        seed = input_items(row.responses_create_params, "responses_create_params")
+        items = read_items(row.response.output or [], "response.output")
+    except ItemError as error:
+        _refuse(path, line, error.problem, error.key)
+    source = Source(path=str(path), line=line.number, offset=line.offset)
+    return _trajectory(source, row, seed, items, tools, count)
 
 
 def _refuse(path: Path, line: Line, problem: str, key: str | None = None) -> NoReturn:
@@ -161,49 +147,45 @@ def _refuse(path: Path, line: Line, problem: str, key: str | None = None) -> NoR
 
 
 def _trajectory(
-    source: Source, row: _Row, seed: tuple[Item, ...], items: tuple[Item, ...], tools: bytes
+    source: Source,
+    row: _Row,
+    seed: tuple[Item, ...],
+    items: tuple[Item, ...],
+    tools: bytes,
+    named_count: _Count | None,
 ) -> Trajectory:
     request = row.responses_create_params
     turns = _answered_turns(row.ng_trajectory)
-    content = (bytes(request.instructions), *(item.raw for item in seed), tools)
+    call_count, call_count_field = named_count or _recorded_count(row, turns)
     has_index = row.task_index is not None and row.rollout_index is not None
     return Trajectory(
         source=source,
+        format=NAME,
         seed=seed,
         items=items,
         tools=tools,
-        instructions=_present(request.instructions),
-        hidden_state=next((name for name in _ELSEWHERE if _present(getattr(request, name))), None),
+        instructions=present(request.instructions),
+        hidden_state=request.hidden_state(),
         allows_parallel_calls=request.parallel_tool_calls,
         is_truncated=row.response.status == "incomplete",
         reward=None if row.reward is None else float(row.reward),
-        task=_task_name(row) or digest(b",".join(content)),
+        task=name_among(bytes(getattr(row, name)) for name in TASK_FIELDS)
+        or content_name(bytes(request.instructions), *(item.raw for item in seed), tools),
         rollout=f"{row.task_index}-{row.rollout_index}" if has_index else None,
-        call_count=len(turns) or _call_count(row),
-        call_sizes=_call_sizes(items, turns),
+        call_count=call_count,
+        call_count_field=call_count_field,
+        cuts=(*_turn_cut(items, turns), *token_id_cut(items)),
     )
 
 
-def _present(raw: Raw) -> bytes | None:
-    data = bytes(raw)
-    return None if data == b"null" else data
+_Count = tuple[int | None, str | None]
+"""A number of model calls, and the field that holds it."""
 
 
-def _task_name(row: _Row) -> str | None:
-    """The input row's own name of its task, where it has one."""
-    for name in _TASK_NAMES:
-        value = _decode_any(getattr(row, name))
-        if isinstance(value, str | int) and not isinstance(value, bool) and value != "":
-            return str(value)
-    return None
-
-
-def _call_count(row: _Row) -> int | None:
-    for name in _CALL_COUNTS:
-        value = _decode_any(getattr(row, name))
-        if isinstance(value, int) and not isinstance(value, bool):
-            return value
-    return None
+def _recorded_count(row: _Row, turns: Sequence[_Turn]) -> _Count:
+    if turns:
+        return len(turns), "ng_trajectory.turns"
+    return call_count_of({name: getattr(row, name) for name in COUNT_FIELDS}, None)
 
 
 def _answered_turns(recorded: _NgTrajectory | None) -> list[_Turn]:
@@ -212,10 +194,12 @@ def _answered_turns(recorded: _NgTrajectory | None) -> list[_Turn]:
     return turns if len({turn.invocation_id for turn in turns}) == 1 else []
 
 
+def _turn_cut(items: Sequence[Item], turns: Sequence[_Turn]) -> tuple[RecordedCut, ...]:
+    return (RecordedCut(CutEvidence.TURNS, _call_sizes(items, turns)),) if turns else ()
+
+
 def _call_sizes(items: Sequence[Item], turns: Sequence[_Turn]) -> tuple[int, ...] | None:
     """Model-written items per recorded turn; None where the turns tell another story than the items."""
-    if not turns:
-        return None
     actions = [[answer.type for answer in turn.answer or () if answer.type != "reasoning"] for turn in turns]
     sizes, turn, done, pending = [0] * len(turns), 0, 0, 0
     for item in items:

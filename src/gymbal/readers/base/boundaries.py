@@ -1,0 +1,50 @@
+"""Recorded ends of model calls, as counts of the items that the policy wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from gymbal.model.item import Item
+from gymbal.model.trajectory import CutEvidence, RecordedCut
+
+_TOKEN_IDS = "generation_token_ids"
+_TOKEN_IDS_KEY = b'"generation_token_ids"'
+
+_decode_fields = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+
+
+def turn_cut(sizes: Sequence[int], items: Sequence[Item]) -> tuple[RecordedCut, ...]:
+    """The cut of a format that has one turn per model call, with `sizes` items of the policy each."""
+    if not sizes:
+        return ()
+    fits = all(sizes) and sum(sizes) == sum(item.by_policy for item in items)
+    return (RecordedCut(CutEvidence.TURNS, tuple(sizes) if fits else None),)
+
+
+def token_id_cut(items: Sequence[Item]) -> tuple[RecordedCut, ...]:
+    """The cut of a training rollout, where the last item of each model call carries the sampled token ids.
+
+    It does not fit when items of the policy stand after the last that carries them.
+    """
+    written = [item for item in items if item.by_policy]
+    sizes = tuple(_sizes(written))
+    if not sizes:
+        return ()
+    return (RecordedCut(CutEvidence.TOKEN_IDS, sizes if sum(sizes) == len(written) else None),)
+
+
+def _sizes(written: Sequence[Item]) -> Iterator[int]:
+    size = 0
+    for item in written:
+        size += 1
+        if _carries_token_ids(item.raw):
+            yield size
+            size = 0
+
+
+def _carries_token_ids(raw: bytes) -> bool:
+    if _TOKEN_IDS_KEY not in raw:
+        return False
+    return bytes(_decode_fields(raw).get(_TOKEN_IDS, msgspec.Raw(b"null"))).startswith(b"[")

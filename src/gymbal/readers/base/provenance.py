@@ -1,0 +1,70 @@
+"""What records of many formats say about themselves: the task, the reward, the number of model calls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from gymbal.io.fingerprint import digest
+from gymbal.model.item import Item
+from gymbal.readers.base.content import NULL, Fields, fields_of, token
+
+TASK_FIELDS = ("task_id", "instance_id", "uuid", "id")
+"""What producers call the name of a task, best first."""
+
+COUNT_FIELDS = ("num_agent_messages", "num_agent_calls", "num_turns")
+"""What producers call the number of model calls."""
+
+
+def name_among(values: Iterable[bytes]) -> str | None:
+    """The first of these tokens that is a text with something in it, or a whole number."""
+    for value in values:
+        name = msgspec.json.decode(value)
+        if isinstance(name, str | int) and not isinstance(name, bool) and name != "":
+            return str(name)
+    return None
+
+
+def task_of(fields: Fields) -> str | None:
+    """The record's own name of its task."""
+    return name_among(token(fields, name) for name in TASK_FIELDS)
+
+
+def content_name(*parts: bytes) -> str:
+    """A name for a task that has none, from what it asks, so that its attempts share it."""
+    return digest(b",".join(parts))
+
+
+def opening_of(seed: Sequence[Item]) -> tuple[bytes, ...]:
+    """The items before the first one of a policy: the same for every model call of one conversation."""
+    first = next((at for at, item in enumerate(seed) if item.by_policy), len(seed))
+    return tuple(item.raw for item in seed[:first])
+
+
+def number_at(fields: Fields, path: str) -> float | None:
+    """The number or truth value at a dotted `path`; None where there is none."""
+    *outer, last = path.split(".")
+    for name in outer:
+        fields = fields_of(token(fields, name))
+    value = msgspec.json.decode(token(fields, last))
+    return float(value) if isinstance(value, int | float) else None
+
+
+def call_count_of(fields: Fields, named: str | None) -> tuple[int | None, str | None]:
+    """The record's own number of model calls and where it stands, `named` by the user or a usual name."""
+    for path in COUNT_FIELDS if named is None else (named,):
+        value = number_at(fields, path)
+        if value is not None and value == int(value):
+            return int(value), path
+    return None, None
+
+
+def flag_of(fields: Fields, name: str) -> bool | None:
+    """A field that is true or false; None where it is neither."""
+    return {b"true": True, b"false": False}.get(token(fields, name))
+
+
+def reward_of(fields: Fields) -> float | None:
+    """The record's `reward`."""
+    return None if token(fields, "reward") == NULL else number_at(fields, "reward")

@@ -1,0 +1,131 @@
+"""The records of a file: one per line, or those of one JSON document that is a list or a single object."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from gymbal.errors import InputError
+from gymbal.io.decode import read_bounded
+from gymbal.io.jsonl import BYTE_ORDER_MARK, Line, read_lines
+from gymbal.model.trajectory import Source, Trajectory
+
+_decode_raw = msgspec.json.Decoder(msgspec.Raw).decode
+_decode_list = msgspec.json.Decoder(list[msgspec.Raw]).decode
+
+_LINE_BREAKS = bytes.maketrans(b"\r\n", b"  ")
+
+
+class Record(NamedTuple):
+    """One JSON value of a file."""
+
+    data: bytes
+    """Valid JSON on one line, in UTF-8."""
+    source: Source
+    is_terminated: bool
+    """False for a last line without a line break, which is how a killed writer leaves it."""
+
+
+def read_each(path: Path, convert: Callable[[Record], Trajectory], what: str) -> Iterator[Trajectory]:
+    """Yield the trajectory of each record of `path`.
+
+    Raises InputError with the place of a record that `convert` cannot take: it raised msgspec.DecodeError, or
+    nested too deep. `what` names a record of the format.
+    """
+    for record in read_records(path):
+        try:
+            trajectory = convert(record)
+        except (msgspec.DecodeError, RecursionError) as error:
+            source = record.source
+            raise InputError(
+                f"is not {what}: {error}", path=path, line=source.line, offset=source.offset
+            ) from error
+        yield trajectory
+
+
+def read_records(path: Path) -> Iterator[Record]:
+    """Yield the records of `path` in order.
+
+    A file whose first line is a JSON object holds one record per line, and one line is held at a time. Any
+    other file is one JSON document, read whole: the elements of a list, or the document itself. Raises
+    InputError with line and byte for what is neither.
+    """
+    lines = read_lines(path)
+    first = next(lines, None)
+    if first is None:
+        return
+    if first.data.startswith(b"{") and _is_json(first.data):
+        for line in chain((first,), lines):
+            source = Source(path=str(path), line=line.number, offset=line.offset)
+            yield Record(_checked(path, line), source, line.is_terminated)
+        return
+    yield from _document(path, first)
+
+
+def _document(path: Path, first: Line) -> Iterator[Record]:
+    body = read_document(path)
+    try:
+        body.decode()
+        elements = _decode_list(body) if body.lstrip()[:1] == b"[" else None
+        if elements is None:
+            _decode_raw(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        problem = f"is neither JSON nor JSON Lines: {error}"
+        raise InputError(problem, path=path, line=first.number, offset=first.offset) from error
+    if elements is not None:
+        yield from locate(path, body, elements)
+        return
+    source = Source(path=str(path), line=first.number, offset=first.offset)
+    yield Record(on_one_line(body.strip()), source, True)
+
+
+def read_document(path: Path) -> bytes:
+    """The bytes of a file that is one JSON document; a byte order mark becomes white space."""
+    data = read_bounded(path)
+    return b"   " + data[3:] if data.startswith(BYTE_ORDER_MARK) else data
+
+
+def locate(path: Path, body: bytes, elements: Iterable[msgspec.Raw]) -> Iterator[Record]:
+    """Yield the elements of a list in the document `body` as records, each with its own place."""
+    line, position = 1, 0
+    for index, element in enumerate(elements):
+        value = bytes(element)
+        found = body.index(value, position)  # between elements stand white space and a comma only
+        line += body.count(b"\n", position, found)
+        source = Source(path=str(path), line=line, offset=found, record=index)
+        yield Record(on_one_line(value), source, True)
+        line += value.count(b"\n")
+        position = found + len(value)
+
+
+def on_one_line(data: bytes) -> bytes:
+    """JSON with its line breaks as spaces: they can stand only between tokens, and would break a row."""
+    return data.translate(_LINE_BREAKS)
+
+
+def _is_json(data: bytes) -> bool:
+    try:
+        _decode_raw(data)
+    except (msgspec.DecodeError, RecursionError):
+        return False
+    return True
+
+
+def _checked(path: Path, line: Line) -> bytes:
+    """The line, once it is known to be JSON in UTF-8: msgspec does not look into strings that it skips."""
+    try:
+        line.data.decode()
+        _decode_raw(line.data)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        remedy = None
+        if not line.is_terminated:
+            remedy = (
+                "The last line has no line break: if its writer was killed, delete it to go on without it."
+            )
+        problem = f"is not JSON: {error}"
+        raise InputError(problem, path=path, line=line.number, offset=line.offset, remedy=remedy) from error
+    return on_one_line(line.data)

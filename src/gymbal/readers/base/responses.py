@@ -1,0 +1,66 @@
+"""The request of the Responses API, and items that are kept byte for byte."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+from msgspec import Raw
+
+from gymbal.model.item import Item, read_item
+
+NULL = Raw(b"null")
+
+STATE_ELSEWHERE = ("previous_response_id", "conversation", "prompt")
+"""Request fields that stand for input which the request does not hold."""
+
+
+class Request(msgspec.Struct, gc=False):
+    """The fields of a request that say what the policy saw and could do."""
+
+    input: list[Raw] | str
+    tools: Raw = NULL
+    instructions: Raw = NULL
+    parallel_tool_calls: bool | None = None
+    previous_response_id: Raw = NULL
+    conversation: Raw = NULL
+    prompt: Raw = NULL
+
+    def hidden_state(self, *, beside: str = "") -> str | None:
+        """The first field, `beside` left aside, that refers to input held elsewhere."""
+        names = (name for name in STATE_ELSEWHERE if name != beside)
+        return next((name for name in names if present(getattr(self, name))), None)
+
+
+class ItemError(ValueError):
+    """An item cannot be read; `key` says which, below the list's own key."""
+
+    def __init__(self, key: str, problem: str) -> None:
+        super().__init__(f"{key}: {problem}")
+        self.key = key
+        self.problem = problem
+
+
+def present(raw: Raw) -> bytes | None:
+    """The JSON value, or None for null."""
+    data = bytes(raw)
+    return None if data == b"null" else data
+
+
+def input_items(request: Request, key: str) -> tuple[Item, ...]:
+    """The request input as items; `key` is the path of the request. Text stands for one user message."""
+    if isinstance(request.input, str):
+        text = msgspec.json.encode(request.input)
+        return (read_item(b'{"type":"message","role":"user","content":%b}' % text),) if request.input else ()
+    return read_items(request.input, f"{key}.input")
+
+
+def read_items(raws: Sequence[Raw], key: str) -> tuple[Item, ...]:
+    """Read the items of a list at the path `key`; raises ItemError for what is none."""
+    items = []
+    for index, raw in enumerate(raws):
+        try:
+            items.append(read_item(bytes(raw)))
+        except (msgspec.DecodeError, RecursionError) as error:
+            raise ItemError(f"{key}[{index}]", f"is not an item: {error}") from error
+    return tuple(items)
