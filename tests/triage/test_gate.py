@@ -240,6 +240,22 @@ def test_clean_share_without_a_plan_is_not_known() -> None:
     assert "how many rollouts were expected" in result.reason
 
 
+def cut_more(row: Rollout) -> Rollout:
+    is_cut = row.key.task < 60
+    return msgspec.structs.replace(row, stop=Stop.TRUNCATED, reward=0.0) if is_cut else row
+
+
+def test_truncation_that_could_close_the_gap_leaves_a_loss_open() -> None:
+    # 60 of 200 cut on the candidate alone, 30 of which passed on the base: 15 points down, and all of them
+    # could be passes under a higher limit.
+    base, candidate = flips(0, 0)
+    sides = make_run(base, label="base"), make_run(candidate, label="new", change=cut_more)
+    result = gate(contest(rule(), sides)).results[0]
+    assert result.decision is Decision.INCONCLUSIVE
+    assert "lost rollouts could turn a FAIL" in result.reason
+    assert "60 lost or truncated rollouts" in result.reason
+
+
 def test_tracked_failure_warns_and_stops_nothing() -> None:
     report = gate(
         contest(rule("quiz"), runs(*EQUAL)), contest(rule("side", tier="tracked"), runs(*CLEAR_LOSS))

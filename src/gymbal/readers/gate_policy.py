@@ -13,8 +13,9 @@ import msgspec
 
 from gymbal.errors import InputError
 from gymbal.io.decode import read_bounded
+from gymbal.model.comparison import Target
 from gymbal.model.finding import Rung
-from gymbal.model.gate import BenchmarkPolicy, GatePolicy, Waiver
+from gymbal.model.gate import BenchmarkPolicy, Direction, GatePolicy, Multiplicity, Tier, Waiver
 
 MAX_BYTES = 1024 * 1024
 
@@ -25,6 +26,15 @@ MAY_DIFFER = (Rung.METHOD,)
 _PLACE = re.compile(r" - at `\$\.?(?P<key>[^`]*)`$")
 _UNKNOWN_KEY = re.compile(r"Object contains unknown field `(?P<name>.*)`", re.DOTALL)
 _MISSING_KEY = re.compile(r"Object missing required field `(?P<name>.*)`")
+
+_CHOICES: dict[str, tuple[str, ...]] = {
+    "tier": tuple(Tier),
+    "direction": tuple(Direction),
+    "target": tuple(Target),
+    "multiplicity": tuple(Multiplicity),
+    "require": MAY_BE_REQUIRED,
+    "may_differ": MAY_DIFFER,
+}
 
 _TABLES: dict[str, type[msgspec.Struct]] = {"benchmark": BenchmarkPolicy, "waiver": Waiver}
 
@@ -40,7 +50,7 @@ def read_gate_policy(path: str | Path) -> GatePolicy:
     try:
         policy = msgspec.convert(_with_plain_dates(table, file), GatePolicy)
     except msgspec.ValidationError as error:
-        raise _invalid(str(error), file) from error
+        raise _invalid(str(error), table, file) from error
     _check(policy, file)
     return policy
 
@@ -72,8 +82,8 @@ def _day(value: Any, key: str, file: Path) -> str:
     raise InputError(f"expected a day such as 2026-11-29, found {value}", path=file, key=key)
 
 
-def _invalid(message: str, file: Path) -> InputError:
-    """The library's message, in our words where it is about a key."""
+def _invalid(message: str, table: dict[str, Any], file: Path) -> InputError:
+    """The library's message with what was found, and in our words where it is about a key."""
     place = _PLACE.search(message)
     problem = message[: place.start()] if place else message
     parts = [place["key"]] if place and place["key"] else []
@@ -85,9 +95,22 @@ def _invalid(message: str, file: Path) -> InputError:
     elif missing := _MISSING_KEY.fullmatch(problem):
         problem = "is missing"
         parts.append(missing["name"])
+    elif problem.startswith("Invalid enum value"):
+        name = re.sub(r"\[\d+\]$", "", parts[0]).rpartition(".")[2]
+        expected = ", ".join(_CHOICES[name])
+        problem = f"expected one of {expected}, found {_value_at(parts, table)!r:.100}"
     else:
         problem = problem[:1].lower() + problem[1:].replace("`", "")
+        problem += f", found {_value_at(parts, table)!r:.100}" if problem.startswith("expected") else ""
     return InputError(problem, path=file, key=".".join(parts) or None, remedy=remedy)
+
+
+def _value_at(parts: list[str], table: dict[str, Any]) -> Any:
+    """The value under a key path such as `benchmark[0].margin`; the whole table for an empty one."""
+    value: Any = table
+    for step in re.findall(r"[^.\[\]]+", parts[0]) if parts else []:
+        value = value[int(step)] if isinstance(value, list) else value[step]
+    return value
 
 
 def _known_keys(parts: list[str]) -> tuple[str, ...]:

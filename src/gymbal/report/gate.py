@@ -51,7 +51,7 @@ def _headline(report: GateReport) -> str:
         if counts:
             listed = ", ".join(f"{counts[kind]} {kind.value}" for kind in Decision if counts[kind])
             sentences.append(f"{tier.value.capitalize()}: {listed}.")
-    if len(report.candidates) > 1:
+    if len(report.candidates) > 1 and len(report.policy.benchmarks) > 1:
         listed = ", ".join(f"{row.candidate} {row.decision.value}" for row in report.candidates)
         sentences.append(f"Candidates: {listed}.")
     return f"Against {report.base}. {' '.join(sentences)}"
@@ -94,7 +94,7 @@ def _waiver_text(use: WaiverUse) -> str:
 
 def _basis(report: GateReport) -> tuple[Block, ...]:
     blocks = [paragraph(report.test, Tone.QUIET)]
-    methods = {row.estimate.method for row in report.results if row.estimate is not None}
+    methods = {_short(row.estimate.method) for row in report.results if row.estimate is not None}
     blocks += [paragraph(f"{method}.", Tone.QUIET) for method in sorted(methods)]
     unchecked = Counter(", ".join(rung.value for rung in row.unchecked) for row in report.results)
     for rungs, count in unchecked.items():
@@ -102,3 +102,8 @@ def _basis(report: GateReport) -> tuple[Block, ...]:
             comparisons = "1 comparison" if count == 1 else f"{count} comparisons"
             blocks.append(paragraph(f"Not checked in {comparisons}: {rungs}.", Tone.QUIET))
     return tuple(blocks)
+
+
+def _short(method: str) -> str:
+    """The method without what differs from pair to pair; the JSON has it in full."""
+    return method.partition(",")[0].partition(";")[0]

@@ -30,8 +30,8 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     candidate: TaskScores
     reach: Interval
     """How far lost rollouts could move the difference; truncated ones too where accounting differs."""
-    lost: int
-    """Rollouts behind `reach`, of both sides."""
+    lost: str
+    """The rollouts behind `reach`, of both sides, in words."""
 
 
 class Contest(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,12 +47,13 @@ def weigh(rule: BenchmarkPolicy, base: Run, candidate: Run, *, level: float, see
     # Where truncation or another way of counting may explain the gap, the decision has to stand without it.
     cut_too = _status(report, Rung.ACCOUNTING) is Status.DIFFERENT
     shared = pair.alignment.shared
+    lost = sum(lost_rollouts(side, shared, with_truncated=cut_too) for side in (pair.left, pair.right))
     return Evidence(
         report=report,
         base=scores_on(pair.left, pair.common),
         candidate=scores_on(pair.right, pair.common),
         reach=reach_of_losses(pair, with_truncated=cut_too),
-        lost=sum(lost_rollouts(side, shared, with_truncated=cut_too) for side in (pair.left, pair.right)),
+        lost=f"{lost} lost{' or truncated' if cut_too and _has_truncated(report) else ''} rollouts",
     )
 
 
@@ -60,6 +61,10 @@ def clean_share(side: SideSummary) -> float | None:
     """Scored, unmasked and untruncated rollouts over the expected ones. None: no plan says how many."""
     counts = side.rollouts
     return (counts.scored - counts.truncated) / counts.expected if counts.expected else None
+
+
+def _has_truncated(report: TriageReport) -> bool:
+    return any(side.rollouts.truncated for side in (report.left, report.right))
 
 
 def _status(report: TriageReport, name: Rung) -> Status:

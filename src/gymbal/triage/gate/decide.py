@@ -27,6 +27,9 @@ Accounting is not among them: its part is the reach of the lost rollouts, which 
 """
 
 
+NOTHING_LOST = Interval(0.0, 0.0)
+
+
 class Ruling(msgspec.Struct, frozen=True):
     """A decision with its reason and what would improve it."""
 
@@ -113,10 +116,11 @@ def _by_interval(rule: BenchmarkPolicy, found: Evidence, estimate: NoiseEstimate
     if decision is Decision.FAIL:
         return Ruling(decision, f"{_kind_of_fail(rule, widened)}: {text}")
     if alone is not Decision.INCONCLUSIVE:
-        reason = f"lost rollouts could turn a {alone.value}: {text}"
-        return Ruling(Decision.INCONCLUSIVE, reason, _accounting(found).next or _repeat_lost(found))
+        return Ruling(
+            Decision.INCONCLUSIVE, f"lost rollouts could turn a {alone.value}: {text}", _recover(found)
+        )
     reason = f"neither within the margin nor beyond it: {text}"
-    return Ruling(Decision.INCONCLUSIVE, reason, _more_data(rule, found, estimate))
+    return Ruling(Decision.INCONCLUSIVE, reason, _recover(found) + _more_data(rule, found, estimate))
 
 
 def _side_of_margin(rule: BenchmarkPolicy, interval: Interval) -> Decision:
@@ -160,9 +164,9 @@ def _interval_text(rule: BenchmarkPolicy, found: Evidence, estimate: NoiseEstima
     text = (
         f"{estimate.difference:+.4f}, {_level(estimate.level)} interval {_ends(estimate.low, estimate.high)}"
     )
-    if found.reach != Interval(0.0, 0.0):
+    if found.reach != NOTHING_LOST:
         ends = _ends(widened.low, widened.high)
-        text += f", and {ends} with {found.lost} lost rollouts at worst and at best"
+        text += f", and {ends} with {found.lost} at worst and at best"
     basis = f"{_words(rule.target)}, n {estimate.n}, k {estimate.k:.3g}"
     return f"{text} ({limits}; {basis})"
 
@@ -183,9 +187,12 @@ def _accounting(found: Evidence) -> Finding:
     return next(finding for finding in found.report.rungs if finding.name is Rung.ACCOUNTING)
 
 
-def _repeat_lost(found: Evidence) -> tuple[str, ...]:
+def _recover(found: Evidence) -> tuple[str, ...]:
+    """How to get the lost rollouts back, where there are any."""
+    if found.reach == NOTHING_LOST:
+        return ()
     sides = (found.report.left, found.report.right)
-    return tuple(
+    return _accounting(found).next or tuple(
         f"repeat the lost rollouts of {side.label}: its gym eval run command with --resume"
         for side in sides
         if side.rollouts.failed or side.rollouts.missing or side.rollouts.masked
