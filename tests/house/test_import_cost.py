@@ -45,6 +45,7 @@ def loaded_by(code: str, *arguments: str) -> set[str]:
         pytest.param(RUN, ("--version",), id="gymbal --version"),
         pytest.param(RUN, ("--help",), id="gymbal --help"),
         pytest.param(RUN, ("triage", "--help"), id="gymbal triage --help"),
+        pytest.param(RUN, ("gate", "--help"), id="gymbal gate --help"),
         pytest.param(RUN, ("pivot", "--help"), id="gymbal pivot --help"),
     ],
 )
