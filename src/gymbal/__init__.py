@@ -9,6 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from gymbal.commands.evidence import evidence
     from gymbal.commands.gate import gate
     from gymbal.commands.pivot_build import pivot_build
     from gymbal.commands.pivot_validate import pivot_validate
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "GymbalError",
+    "evidence",
     "gate",
     "pivot_build",
     "pivot_validate",
@@ -33,6 +35,7 @@ __all__ = [
 
 _HOME = {
     "GymbalError": "gymbal.errors",
+    "evidence": "gymbal.commands.evidence",
     "gate": "gymbal.commands.gate",
     "pivot_build": "gymbal.commands.pivot_build",
     "pivot_validate": "gymbal.commands.pivot_validate",

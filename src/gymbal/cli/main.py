@@ -13,6 +13,7 @@ from gymbal.errors import GymbalError
 
 COMMANDS = {
     "triage": ("gymbal.cli.triage", "Explain why two runs report different numbers."),
+    "evidence": ("gymbal.cli.evidence", "Show what is known of one side, from where, and what is missing."),
     "tasks": ("gymbal.cli.tasks", "List the tasks that moved most between two runs."),
     "gate": ("gymbal.cli.gate", "Decide by a policy whether candidates may replace a base, for CI."),
     "pivot": ("gymbal.cli.pivot", "Turn agent trajectories into a single-step RL dataset."),

@@ -38,6 +38,9 @@ class Table(msgspec.Struct, frozen=True, tag="table"):
     header: tuple[str, ...]
     rows: tuple[tuple[Text, ...], ...]
     numeric: frozenset[int] = frozenset()
+    notes: tuple[str, ...] = ()
+    """One quiet line for each row, or none: below the second cell on a terminal, a last column elsewhere."""
+    note_header: str = ""
 
 
 class Bars(msgspec.Struct, frozen=True, tag="bars"):

@@ -32,9 +32,12 @@ def _block(block: Block) -> str:
 
 
 def _table(table: Table) -> str:
-    rules = ("---:" if index in table.numeric else "---" for index in range(len(table.header)))
-    lines = [_row(map(markdown, table.header)), _row(rules)]
-    lines.extend(_row(markdown(cell.text) for cell in row) for row in table.rows)
+    header = (*table.header, *((table.note_header,) if table.notes else ()))
+    rules = ("---:" if index in table.numeric else "---" for index in range(len(header)))
+    lines = [_row(map(markdown, header)), _row(rules)]
+    for index, row in enumerate(table.rows):
+        texts = [cell.text for cell in row] + ([table.notes[index]] if table.notes else [])
+        lines.append(_row(map(markdown, texts)))
     return "\n".join(lines)
 
 

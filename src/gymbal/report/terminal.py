@@ -78,8 +78,12 @@ def _table(table: Table) -> RichTable:
             overflow="fold",
             vertical="top",
         )
-    for row in table.rows:
-        out.add_row(*(_styled(cell) for cell in row))
+    for index, row in enumerate(table.rows):
+        shown = [_styled(cell) for cell in row]
+        if table.notes:
+            note = RichText(visible(table.notes[index]), style=STYLES[Tone.QUIET])
+            shown[1] = RichText.assemble(shown[1], "\n", note)
+        out.add_row(*shown)
     return out
 
 

@@ -61,20 +61,21 @@ _OVERRIDDEN = re.compile(r"Overriding responses_create_params fields with \{(.*)
 _REPEATED = re.compile(r"Repeating rows (\d+) times")
 
 
-def read_log_facts(path: Path, name: str) -> tuple[Fact, ...]:
+def read_log_facts(path: Path, name: str, *, first_bytes: int | None = None) -> tuple[Fact, ...]:
     """Facts in a log, which is called `name`; each gives its line. Equal ones are given once.
 
-    Raises InputError when the file cannot be read or is no text.
+    With `first_bytes` no more than the beginning is read, where programs say what they are. Raises InputError
+    when the file cannot be read or is no text.
     """
     found: dict[tuple[str, Value], Fact] = {}
-    for fact in _facts(path, name):
+    for fact in _facts(path, name, first_bytes):
         found.setdefault((fact.name, fact.value), fact)
     return tuple(found.values())
 
 
-def _facts(path: Path, name: str) -> Iterator[Fact]:
+def _facts(path: Path, name: str, first_bytes: int | None) -> Iterator[Fact]:
     checkout = _Checkout()
-    for number, text in _texts(path):
+    for number, text in _texts(path, first_bytes):
         place = f"{name}:{number}"
         command = find_in_text(text)
         if command is not None and (command.output or command.verb == "env start"):
@@ -86,11 +87,13 @@ def _facts(path: Path, name: str) -> Iterator[Fact]:
         yield from _gym(text, place)
 
 
-def _texts(path: Path) -> Iterator[tuple[int, str]]:
+def _texts(path: Path, first_bytes: int | None) -> Iterator[tuple[int, str]]:
     """The lines worth a look with their numbers: no colours, continued lines joined, progress bars apart."""
     held: list[str] = []
     first = 0
     for line in read_lines(path):
+        if first_bytes is not None and line.offset > first_bytes:
+            return
         if line.number > MAX_LOG_LINES:
             raise InputError(
                 f"has more than {MAX_LOG_LINES} lines", path=path, remedy="cut out its beginning"

@@ -17,13 +17,20 @@ from gymbal.readers.run.captures import FOLDER_NAME
 from gymbal.readers.run.config import read_config_facts, read_manifest_facts
 from gymbal.readers.run.interpolation import Environment, leaves
 from gymbal.readers.run.job import driver_environment, read_record_facts, read_submit_config, submit_facts
-from gymbal.readers.run.locate import RunFiles, StemFiles
+from gymbal.readers.run.locate import JobFiles, RunFiles, StemFiles
+from gymbal.readers.run.log import read_log_facts
 from gymbal.readers.run.problems import Reader, read_or_note
 from gymbal.readers.run.provenance import read_environment_of, read_provenance_facts
 from gymbal.readers.run.script import read_script_facts
 from gymbal.readers.run.settle import settle
 
 NOTHING: Mapping[str, Any] = {}
+
+MAX_OWN_LOGS = 5
+"""The newest logs of one program: a job that was started again leaves several."""
+
+MAX_OWN_LOG_BYTES = 64 * 1024 * 1024
+"""Programs say what they are when they start; a log that was named is read to its end."""
 
 
 def _missing(name: str, role: Role, remedy: str) -> Fact:
@@ -61,8 +68,8 @@ def read_facts(
     """All facts of the run, one per name; a file that cannot be read is added to `problems`.
 
     The saved config comes first: it is the merged one, nearest to what ran. Then come what `gymbal record`
-    wrote, the submit config, the job's script, the captured exchanges, and `more`, ranks of facts from
-    outside the run. `stated` holds variables that somebody named, for `${oc.env:...}`.
+    wrote, the submit config, the job's script and logs, the captured exchanges, and `more`, ranks of facts
+    from outside the run. `stated` holds variables that somebody named, for `${oc.env:...}`.
     """
     job, config = files.job, _read_submit_config(files, problems)
     recorded = {**driver_environment(config), **_read_recorded_environment(files)}
@@ -79,15 +86,33 @@ def read_facts(
     launched = [fact for stem in files.stems for fact in read(read_provenance_facts, stem.provenance)]
     submitted: list[Fact] = []
     scripted: tuple[Fact, ...] = ()
+    logged: list[Fact] = []
     if job is not None:
         if job.config is not None:
             submitted += submit_facts(config, job.benchmark, files.name(job.config), environment)
         submitted += read(read_record_facts, job.record)
         scripted = read(read_script_facts, job.script)
+        logged = [fact for log in _own_logs(job, config) for fact in read(_read_own_log, log)]
     captured = [fact for stem in files.stems for fact in _read_captured(stem, files)]
-    facts = settle([[*saved, *manifests], launched, submitted, scripted, captured, *more, NEEDED_FACTS])
+    ranks = ([*saved, *manifests], launched, submitted, scripted, logged, captured, *more, NEEDED_FACTS)
+    facts = settle(ranks)
     secrets = secret_values([*_secret_leaves(config), *stated.items()])
     return tuple(_without(secrets, fact) for fact in facts) if secrets else facts
+
+
+def _own_logs(job: JobFiles, config: Mapping[str, Any]) -> list[Path]:
+    """The logs of the driver and of the policy's engine; another engine's would pass for the policy's."""
+    if job.script is None:
+        return []
+    driver = config.get("driver")
+    policy = driver.get("policy_model") if isinstance(driver, dict) else None
+    names = ["driver", *([policy] if isinstance(policy, str) and policy.isidentifier() else [])]
+    folder = job.script.parent / "logs"
+    return [log for name in names for log in sorted(folder.glob(f"{name}-*.log"))[-MAX_OWN_LOGS:]]
+
+
+def _read_own_log(path: Path, name: str) -> tuple[Fact, ...]:
+    return read_log_facts(path, name, first_bytes=MAX_OWN_LOG_BYTES)
 
 
 def _secret_leaves(config: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
