@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
+from gymbal.cli.pivot_options import build_options, selection_options
 from gymbal.cli.render import emit, format_option
+
+source_format_option = click.option(
+    "--source-format", metavar="NAME", help="Format of SOURCES; by default told by what is in them."
+)
 
 
 @click.group()
@@ -22,14 +29,22 @@ def pivot() -> None:
     show_default=True,
     help="Least share of common words at which two texts match.",
 )
+@selection_options
 @click.option("--overwrite", is_flag=True, help="Write into a folder that holds other files too.")
 @format_option
 def build_command(
-    sources: tuple[str, ...], output: str, name: str | None, threshold: float, overwrite: bool, format: str
+    sources: tuple[str, ...],
+    output: str,
+    name: str | None,
+    threshold: float,
+    overwrite: bool,
+    format: str,
+    **selection: Any,
 ) -> None:
     """Make one training row of each model call in SOURCES, rollouts files of NeMo Gym (.jsonl, .gz or .zst).
 
     The folder gets pivots.jsonl, skipped.jsonl, metrics.json, config.yaml and README.md, all of them or none.
+    With --split, train.jsonl and validation.jsonl are there in place of pivots.jsonl.
 
     \b
     Exit codes
@@ -39,7 +54,10 @@ def build_command(
     from gymbal.commands.pivot_build import pivot_build
     from gymbal.report.pivot import build_document
 
-    metrics = pivot_build(sources, output, name=name, threshold=threshold, overwrite=overwrite)
+    options = build_options(**selection)
+    metrics = pivot_build(
+        sources, output, name=name, threshold=threshold, options=options, overwrite=overwrite
+    )
     emit(build_document(metrics, output), metrics, format)
 
 
