@@ -206,3 +206,14 @@ def test_pass_at_k_that_falls_is_integrity() -> None:
     finding = rung(explain(run, impossible), Rung.INTEGRITY)
     assert finding.status is Status.DIFFERENT
     assert "pass@2 (0.55) is below pass@1 (0.6)" in finding.summary
+
+
+def test_equivalence_within_a_margin_is_shown_only_where_the_interval_fits() -> None:
+    # The same 48 rewards on both sides: difference 0, and an interval far inside 0.5 and far outside 0.001.
+    wide = explain(make_run(TASKS), make_run(TASKS), margin=0.5).noise.equivalence
+    narrow = explain(make_run(TASKS), make_run(TASKS), margin=0.001).noise.equivalence
+    assert wide is not None
+    assert wide.is_shown
+    assert narrow is not None
+    assert not narrow.is_shown
+    assert explain(make_run(TASKS), make_run(TASKS)).noise.equivalence is None

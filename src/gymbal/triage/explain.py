@@ -26,14 +26,15 @@ def explain(
     agent: str | None = None,
     level: float = 0.95,
     seed: int = 0,
+    margin: float | None = None,
     strict: bool = False,
 ) -> TriageReport:
     """Say why `right` scores differently from `left`.
 
     Every rung is checked whatever the earlier ones said. `level` is that of all intervals and tests, `seed`
-    that of the permutation draws. Raises UsageError for an unknown metric, and where the agent is not clear.
+    that of the permutation draws; `margin` asks whether the two are shown to be equal within it. Raises UsageError for an unknown metric, and where the agent is not clear.
     """
-    pair = pair_up(left, right, metric=metric, agent=agent, level=level, seed=seed)
+    pair = pair_up(left, right, metric=metric, agent=agent, level=level, seed=seed, margin=margin)
     return explain_pair(pair, strict=strict)
 
 
@@ -61,6 +62,7 @@ def pair_up(
     agent: str | None = None,
     level: float = 0.95,
     seed: int = 0,
+    margin: float | None = None,
 ) -> Pair:
     """Arrange both runs by task, match their tasks, split the gap and estimate the noise.
 
@@ -73,7 +75,7 @@ def pair_up(
     theirs = view_side(right, right_agent, measure, with_verifier=with_verifier)
     alignment = align(mine, theirs, with_verifier=with_verifier)
     common = measured_by_both(mine, theirs, alignment)
-    noise_found, reason = estimate_noise(mine, theirs, common, level=level)
+    noise_found, reason = estimate_noise(mine, theirs, common, level=level, margin=margin, seed=seed)
     return Pair(
         left=mine,
         right=theirs,

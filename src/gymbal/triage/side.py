@@ -28,11 +28,8 @@ class SideTask(msgspec.Struct, frozen=True, kw_only=True):
     """Expected rows; the rows at hand where no plan was kept."""
     rollouts: tuple[Rollout, ...]
     """In repeat order, masked ones included."""
-
-    @property
-    def rewards(self) -> list[float]:
-        """Rewards of the measured rows, in repeat order."""
-        return [row.reward for row in self.rollouts if row.is_measured and row.reward is not None]
+    rewards: list[float]
+    """Of the measured rows, in repeat order."""
 
 
 class SideView(msgspec.Struct, frozen=True, kw_only=True):
@@ -194,6 +191,7 @@ def _tasks_by_content(
             numbers=tuple(sorted(numbers[key])),
             planned=expected[key] if planned is not None else len(rows[key]),
             rollouts=tuple(rows[key]),
+            rewards=[row.reward for row in rows[key] if row.is_measured and row.reward is not None],
         )
         for key, content in by_key.items()
     }
