@@ -29,6 +29,8 @@ def single_runs(both: int, lost: int, won: int, neither: int = 0) -> tuple[Run, 
     return make_run(base, label="base"), make_run(candidate, label="candidate")
 
 
+TASK_NAMES = [f"task {number}" for number in range(500)]
+
 SOME_EVIDENCE = weigh(
     BenchmarkPolicy(name="quiz", margin=0.05), *single_runs(both=10, lost=1, won=1), level=0.95
 )
@@ -157,6 +159,21 @@ def test_plan_for_more_repeats_uses_the_constants_of_its_test() -> None:
     result = gate_one(*single_runs(both=60, lost=10, won=10, neither=20), margin=0.05)
     assert result.decision is Decision.INCONCLUSIVE
     assert result.resolve[0].startswith("run 7 repeats a side")
+
+
+def test_plan_of_a_parity_gate_leaves_room_for_both_limits() -> None:
+    # 90 % power for each limit: z = 1.95996 + 1.28155 = 3.24151, K = 3.24151^2 * 0.2 / 0.25 = 8.41, so 9.
+    runs = single_runs(both=60, lost=10, won=10, neither=20)
+    assert gate_one(*runs, margin=0.05, max_gain=0.05).resolve[0].startswith("run 9 repeats a side")
+
+
+def test_improvement_that_losses_could_undo_is_not_called_one() -> None:
+    # 5 against 40 flips of 500 are +0.07; 40 more tasks without a rollout are up to 0.08 down.
+    base, candidate = single_runs(both=400, lost=5, won=40, neither=55)
+    rewards = {task: [row.reward] for task, row in zip(TASK_NAMES, candidate.rollouts, strict=True)}
+    lossy = make_run({**rewards, **{task: [None] for task in TASK_NAMES[:40]}}, label="candidate")
+    assert gate_one(base, candidate, margin=0.15).reason.startswith("an improvement")
+    assert gate_one(base, lossy, margin=0.15).reason.startswith("no loss beyond the margin")
 
 
 def draw(rng: np.random.Generator, tasks: int, lost: float, won: float) -> tuple[TaskScores, TaskScores]:

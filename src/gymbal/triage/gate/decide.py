@@ -112,7 +112,7 @@ def _by_interval(rule: BenchmarkPolicy, found: Evidence, estimate: NoiseEstimate
     decision = _side_of_margin(rule, widened)
     text = _interval_text(rule, found, estimate, widened)
     if decision is Decision.PASS:
-        return Ruling(decision, f"{_kind_of_pass(rule, estimate)}: {text}")
+        return Ruling(decision, f"{_kind_of_pass(rule, widened)}: {text}")
     if decision is Decision.FAIL:
         return Ruling(decision, f"{_kind_of_fail(rule, widened)}: {text}")
     if alone is not Decision.INCONCLUSIVE:
@@ -144,8 +144,8 @@ def _widened(found: Evidence, estimate: NoiseEstimate) -> Interval:
     return Interval(estimate.low + found.reach.low, estimate.high + found.reach.high)
 
 
-def _kind_of_pass(rule: BenchmarkPolicy, estimate: NoiseEstimate) -> str:
-    gain = _as_gain(rule, Interval(estimate.low, estimate.high))
+def _kind_of_pass(rule: BenchmarkPolicy, widened: Interval) -> str:
+    gain = _as_gain(rule, widened)
     if gain.low > 0:
         return "an improvement"
     if gain.high < 0:
@@ -204,17 +204,21 @@ def _more_data(rule: BenchmarkPolicy, found: Evidence, estimate: NoiseEstimate) 
 
     Planned for a true difference of 0, never for the one observed.
     """
-    nearest = min(rule.margin, rule.margin if rule.max_gain is None else rule.max_gain)
+    nearest = min(rule.margin, math.inf if rule.max_gain is None else rule.max_gain)
     if nearest == 0:
-        return ("a margin of 0 passes an improvement alone: state the loss that would be accepted",)
+        return ("a margin or max_gain of 0 has no room for noise: state what would be accepted",)
+    # With two limits each may be missed one time in ten.
+    wanted = 0.8 if rule.max_gain is None else 0.9
     if rule.target is Target.SAME_TASKS:
-        repeats = power.repeats_needed(found.base, found.candidate, nearest, level=estimate.level)
+        repeats = power.repeats_needed(
+            found.base, found.candidate, nearest, power=wanted, level=estimate.level
+        )
         if isinstance(repeats, NotEstimable):
             return (f"more repeats; how many cannot be estimated: {repeats.reason}",)
         return (f"run {max(repeats, math.ceil(estimate.k) + 1)} repeats a side {_PLAN}",)
     tail = normal_quantile((1 + estimate.level) / 2)
     error = (estimate.high - estimate.low) / 2 / tail
-    tasks = math.ceil(estimate.n * (power.power_z(level=estimate.level) * error / nearest) ** 2)
+    tasks = math.ceil(estimate.n * (power.power_z(wanted, estimate.level) * error / nearest) ** 2)
     return (f"about {max(tasks, estimate.n + 1)} tasks with as many repeats {_PLAN}",)
 
 
