@@ -12,7 +12,7 @@ import pytest
 
 SRC = Path(__file__).parents[2] / "src"
 
-LIBRARY = "errors model stats io verify parallel readers triage pivot sampling skills"
+LIBRARY = "errors model stats io verify parallel probe readers triage pivot sampling skills"
 
 MAY_IMPORT = {
     "errors": "",
@@ -21,6 +21,7 @@ MAY_IMPORT = {
     "io": "model errors",
     "verify": "errors",
     "parallel": "errors",
+    "probe": "io model errors",
     "readers": "io model errors",
     "triage": "stats io model errors",
     "pivot": "verify stats io model errors",
@@ -48,6 +49,7 @@ HOME_OF_PACKAGE = {
 LATE_PACKAGES = {"omegaconf", "ray", "yaml", "zstandard"}
 """Imported inside the function that needs them, so that start-up does not pay for them."""
 
+PROGRAM_MODULES = {"subprocess"}
 NETWORK_MODULES = {"asyncio", "http", "socket", "ssl", "urllib.error", "urllib.request"}
 
 MODEL_NEVER_IMPORTS = {"datetime", "io", "os", "random", "socket", "subprocess", "sys", "tempfile", "time"}
@@ -166,20 +168,27 @@ def prints(file: Path, source: str) -> Iterator[Violation]:
                     yield Violation(node.lineno, "a standard stream from sys")
 
 
-def network_imports(file: Path, source: str) -> list[Violation]:
+def imports_from(modules: set[str], source: str) -> list[Violation]:
     return [
-        Violation(item.line, f"{item.names[0]} reaches the network")
+        Violation(item.line, item.names[0])
         for item in imports_of(ast.parse(source))
-        if NETWORK_MODULES & {*item.names, item.names[0].split(".")[0]}
+        if modules & {*item.names, item.names[0].split(".")[0]}
     ]
+
+
+def network_imports(file: Path, source: str) -> list[Violation]:
+    """Imports that can reach the network, outside the layers that ask an endpoint."""
+    return [] if file.parts[0] in {"probe", "sampling"} else imports_from(NETWORK_MODULES, source)
+
+
+def program_imports(file: Path, source: str) -> list[Violation]:
+    """Imports that can start another program, outside the layer that asks one."""
+    return [] if file.parts[0] == "probe" else imports_from(PROGRAM_MODULES, source)
 
 
 def outside_imports(file: Path, source: str) -> list[Violation]:
-    return [
-        Violation(item.line, f"the model may not import {item.names[0]}")
-        for item in imports_of(ast.parse(source))
-        if item.names[0].split(".")[0] in MODEL_NEVER_IMPORTS
-    ]
+    """Imports that the model may not have."""
+    return imports_from(MODEL_NEVER_IMPORTS, source)
 
 
 def source_files(below: str = "") -> list[Path]:
@@ -216,8 +225,12 @@ def test_prints_stand_only_in_the_command_line() -> None:
     assert found_in((file for file in source_files() if file.parts[0] != "cli"), prints) == []
 
 
-def test_network_is_used_only_to_sample() -> None:
-    assert found_in((file for file in source_files() if file.parts[0] != "sampling"), network_imports) == []
+def test_network_is_used_only_to_ask_an_endpoint() -> None:
+    assert found_in(source_files(), network_imports) == []
+
+
+def test_programs_are_started_only_by_the_probe() -> None:
+    assert found_in(source_files(), program_imports) == []
 
 
 def test_model_touches_nothing_outside() -> None:
@@ -295,6 +308,7 @@ def test_package_check_sees_a_planted_import(file: str, source: str) -> None:
         (early_imports, "try:\n    import omegaconf\nexcept ImportError:\n    pass"),
         (network_imports, "def f():\n    import http.client"),
         (network_imports, "from urllib import request"),
+        (program_imports, "import subprocess"),
         (outside_imports, "from os import environ"),
     ],
 )
