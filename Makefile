@@ -7,13 +7,14 @@ BIN := $(VENV)/bin
 RUNTIME := $(VENV)/.runtime-installed
 DEV := $(VENV)/.dev-installed
 UV := $(shell command -v uv 2>/dev/null)
+GYM_VENV ?= .venv-gym
 
 # Start-up time is a promise, and without .pyc files every import is compiled again.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test check fix bench clean
+.PHONY: help demo test test-gym check fix bench clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z%-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | while IFS='|' read -r name text; do printf '  make %-12s %s\n' "$$name" "$$text"; done
@@ -27,6 +28,10 @@ demo: $(RUNTIME)  ## explain one gap and build one pivot dataset from the exampl
 
 test: $(DEV)  ## run the tests
 	$(BIN)/python -m pytest $(ARGS)
+
+test-gym: $(DEV)  ## run the tests against a real NeMo Gym, which is installed into .venv-gym the first time
+	$(BIN)/python tests/gym/gym_venv.py $(GYM_VENV)
+	GYMBAL_GYM_VENV=$(GYM_VENV) $(BIN)/python -m pytest tests/gym_integration $(ARGS)
 
 check: $(DEV)  ## check format, lint, types and the house rules
 	$(BIN)/ruff format --check
