@@ -59,3 +59,27 @@ def test_pivot_errors_exit_with_2_and_one_message(tmp_path: Path) -> None:
         assert done.stderr
         assert "Traceback" not in done.stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == ["rows.jsonl"]
+
+
+def test_pivot_build_takes_options_and_splits(tmp_path: Path) -> None:
+    write_source(tmp_path)
+    options = ("--success-only", "--mixed-groups", "prefer", "--no-dedupe", "--reference-output")
+    split = ("--split", "train=0.9,validation=0.1", "--max-input-characters", "1000")
+    built = gymbal(
+        tmp_path, "build", "rollouts.jsonl", "--output", "desk", "--format", "json", *options, *split
+    )
+    assert built.returncode == 0, built.stderr
+    metrics = json.loads(built.stdout)
+    assert metrics["options"] == {
+        "success_only": True,
+        "mixed_groups": "prefer",
+        "dedupe": False,
+        "reference_output": True,
+        "max_input_characters": 1000,
+        "split": {"train": 0.9, "validation": 0.1},
+    }
+    rows = [(tmp_path / "desk" / f"{part}.jsonl").read_text() for part in ("train", "validation")]
+    assert sorted(text.count("\n") for text in rows) == [0, 1]
+    refused = gymbal(tmp_path, "build", "rollouts.jsonl", "--output", "desk", "--split", "train=1")
+    assert refused.returncode == 2
+    assert "train=0.95,validation=0.05" in refused.stderr

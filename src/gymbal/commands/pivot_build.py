@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from gymbal.errors import UsageError
 from gymbal.model.pivot import BuildMetrics
+from gymbal.model.trajectory import Trajectory
 from gymbal.pivot.build import build
+from gymbal.pivot.groups import group_rewards, groups_of
+from gymbal.pivot.options import BuildOptions, MixedGroups
 from gymbal.readers.detect import read_trajectories
 from gymbal.readers.tools_file import read_tools_file, with_tools
 
@@ -22,6 +25,7 @@ def pivot_build(
     *,
     name: str | None = None,
     threshold: float = DEFAULT_THRESHOLD,
+    options: BuildOptions | None = None,
     overwrite: bool = False,
     source_format: str | None = None,
     tools: str | Path | None = None,
@@ -31,8 +35,9 @@ def pivot_build(
     `sources` are read in the order given and merged; `source_format` names their format (see
     `gymbal.readers.FORMATS`), which is else told by what is in them. `tools` is a JSON file of tool schemas
     for trajectories whose source lists none. `name` names the blocks of the Gym config, by default
-    after the folder. `threshold` is the config's `word_count_similarity_threshold`. A folder that an
-    earlier build wrote is replaced; one that holds other files only with `overwrite`, which leaves those
+    after the folder. `threshold` is the config's `word_count_similarity_threshold`. `options` say which
+    candidates become rows; mixed groups make the sources be read twice. A folder that an earlier build wrote
+    is replaced; one that holds other files only with `overwrite`, which leaves those
     files alone.
 
     Raises InputError for a source of no known format, one that breaks its format, and a folder that cannot
@@ -42,12 +47,20 @@ def pivot_build(
     if not paths:
         raise UsageError("there is no source to build from")
     folder = Path(output)
-    trajectories = read_trajectories(paths, source_format)
+    chosen = options or BuildOptions()
+    schemas = None if tools is None else read_tools_file(Path(tools))
+
+    def read() -> Iterator[Trajectory]:
+        trajectories = read_trajectories(paths, source_format)
+        return trajectories if schemas is None else with_tools(trajectories, schemas)
+
     return build(
-        trajectories if tools is None else with_tools(trajectories, read_tools_file(Path(tools))),
+        read(),
         folder,
         name=_name_after(folder) if name is None else name,
         threshold=threshold,
+        options=chosen,
+        groups=None if chosen.mixed_groups is MixedGroups.IGNORE else groups_of(group_rewards(read())),
         overwrite=overwrite,
     )
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from gymbal.errors import InputError, UsageError
 from gymbal.io.decode import read_yaml
 from gymbal.model.pivot import ValidationReport
-from gymbal.pivot.build import CONFIG, ROWS
+from gymbal.pivot.build import CONFIG, ROWS, ROWS_OF_PART
 from gymbal.pivot.config import read_gym_config
 from gymbal.pivot.validate import validate
 
@@ -30,7 +30,7 @@ def pivot_validate(
     if rows.is_dir():
         folder, rows = rows, rows / ROWS
         if not rows.is_file():
-            raise InputError(f"holds no {ROWS}", path=folder, remedy="Name the JSONL file itself.")
+            raise InputError(f"holds no {ROWS}", path=folder, remedy=_remedy(folder))
         if config_path is None and (folder / CONFIG).is_file():
             config_path = folder / CONFIG
     gym_config = None if config_path is None else read_gym_config(read_yaml(config_path))
@@ -40,3 +40,10 @@ def pivot_validate(
         config_path=None if config_path is None else str(config_path),
         max_problems=max_problems,
     )
+
+
+def _remedy(folder: Path) -> str:
+    parts = [name for name in ROWS_OF_PART.values() if (folder / name).is_file()]
+    if not parts:
+        return "Name the JSONL file itself."
+    return f"Its tasks were split: name {' or '.join(parts)} itself, with the config of the folder."

@@ -13,17 +13,24 @@ from gymbal.io.write import make_folder
 
 
 @contextmanager
-def atomic_folder(path: Path, *, names: Collection[str], overwrite: bool = False) -> Iterator[Path]:
+def atomic_folder(
+    path: Path,
+    *,
+    names: Collection[str],
+    overwrite: bool = False,
+    earlier: Collection[Collection[str]] = (),
+) -> Iterator[Path]:
     """Yield an empty folder whose files become those of `path` when the block ends without an error.
 
     `names` are the files that the block writes. A `path` that holds exactly these is one that was made here
-    before and is replaced. One that holds anything else raises UsageError, unless `overwrite`: then the
+    before and is replaced; so is one that holds exactly one set of `earlier`, other names that the same
+    writer gives. One that holds anything else raises UsageError, unless `overwrite`: then the
     files in `names` are replaced one by one and the others stay. Raises InputError when the folder cannot
     be written or the disk is full; `path` is then as it was before, except for a failure between two such
     replacements.
     """
     path = path.resolve()
-    others = _check_target(path, names, overwrite=overwrite)
+    others = _check_target(path, names, earlier, overwrite=overwrite)
     make_folder(path.parent)
     beside = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
@@ -44,7 +51,9 @@ def atomic_folder(path: Path, *, names: Collection[str], overwrite: bool = False
         shutil.rmtree(beside, ignore_errors=True)
 
 
-def _check_target(path: Path, names: Collection[str], *, overwrite: bool) -> list[str]:
+def _check_target(
+    path: Path, names: Collection[str], earlier: Collection[Collection[str]], *, overwrite: bool
+) -> list[str]:
     """Names in `path` that are not ours; raise when they may not be there."""
     try:
         present = sorted(entry.name for entry in path.iterdir())
@@ -52,7 +61,7 @@ def _check_target(path: Path, names: Collection[str], *, overwrite: bool) -> lis
         return []
     except OSError as error:
         raise InputError(f"cannot be a folder: {error.strerror or error}", path=path) from error
-    if not present or set(present) == set(names):
+    if not present or any(set(present) == set(ours) for ours in (names, *earlier)):
         return []
     if not overwrite:
         raise UsageError(

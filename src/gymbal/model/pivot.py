@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Any
 
 import msgspec
 
@@ -33,6 +34,14 @@ class Boundary(StrEnum):
 class SkipReason(StrEnum):
     """Why a model call made no row. Where several apply, the first in this order is given."""
 
+    NO_TASK = "no_task"
+    """A split by task was asked for, and the source names none."""
+    NO_REWARD = "no_reward"
+    """A least reward was asked for, and the source records none."""
+    LOW_REWARD = "low_reward"
+    """The reward of the trajectory is below the one that was asked for."""
+    GROUP_NOT_MIXED = "group_not_mixed"
+    """Mixed groups were asked for, and the trajectories of the task are not known to differ in reward."""
     EMPTY_PREFIX = "empty_prefix"
     """The source keeps no request input, or not all of it: the state before the first call is unknown."""
     MISSING_TOOL_SCHEMA = "missing_tool_schema"
@@ -56,6 +65,12 @@ class SkipReason(StrEnum):
     """The prefix holds a call without a result."""
     LABEL_REJECTED = "label_rejected"
     """The label does not score 1.0 against itself under the dataset's own config."""
+    LOW_CONFIDENCE = "low_confidence"
+    """The boundary of the model call is less certain than was asked for."""
+    INPUT_TOO_LONG = "input_too_long"
+    """Instructions, input and tools have more characters than was asked for."""
+    MESSAGE_THINNED = "message_thinned"
+    """One of the share of message rows that was to be left out."""
     DUPLICATE = "duplicate"
     """An earlier row has the same request and the same label."""
 
@@ -110,6 +125,8 @@ class PivotInfo(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, g
     """Name of the file."""
     line: int
     """From 1."""
+    record: int | None = None
+    """Position in the list of a source that is one JSON document, from 0."""
     task: str | None = None
     rollout: str | None = None
     reward: float | None = None
@@ -154,6 +171,12 @@ class BuildMetrics(msgspec.Struct, frozen=True, kw_only=True):
     candidates: int
     kept: int
     skipped: dict[str, int]
+    options: dict[str, Any] = {}
+    """What the build was asked for, where that is not the default."""
+    parts: dict[str, int] = {}
+    """Kept rows by the side of the split; empty without one."""
+    groups: dict[str, int] = {}
+    """Tasks by how their trajectories were rewarded; empty where mixed groups were ignored."""
     split: dict[str, int]
     """Kept rows by the kind of their label."""
     batch_sizes: dict[str, int]
@@ -174,6 +197,12 @@ class BuildMetrics(msgspec.Struct, frozen=True, kw_only=True):
     """Fields left out of prefix items, once per item of the source; see `pivot.replay`."""
     provenance: dict[str, int]
     """Kept rows that name each provenance field."""
+    formats: dict[str, int] = {}
+    """Trajectories by the format that they were read as."""
+    non_model_turns: dict[str, int] = {}
+    """Recorded turns that the policy did not make and that make no row, by what made them."""
+    conversions: dict[str, int] = {}
+    """What readers did so that records became items of the Responses API; see `model.trajectory`."""
     shares: dict[str, float]
     """Of `candidates`: kept, skip reasons, boundaries, narrate_and_call. Of `kept`: label kinds."""
     notes: tuple[str, ...]

@@ -33,14 +33,25 @@ class Judged(NamedTuple):
     dropped_fields: Counter[str]
 
 
-def judge(trajectory: Trajectory, dataset: str, comparator: Comparator) -> Judged:
+def judge(
+    trajectory: Trajectory,
+    dataset: str,
+    comparator: Comparator,
+    *,
+    left_out: Refusal | None = None,
+    with_reference: bool = False,
+) -> Judged:
     """Return every model call of `trajectory` with its row or the first reason against one.
 
     The order of the reasons is that of `SkipReason`: what concerns the whole trajectory, then the call
-    itself, then its prefix, then its score.
+    itself, then its prefix, then its score. `left_out` is a reason against all of them; they are then cut
+    and counted, and not looked into. `with_reference` is that of `row_of`.
     """
     seed_calls = len(split(trajectory.seed))
     calls = split(trajectory.items, trajectory.call_sizes)
+    if left_out is not None:
+        refused = tuple(Candidate(call, left_out) for call in calls)
+        return Judged(trajectory, seed_calls, refused, Counter())
     prefixes = prefixes_of(trajectory, calls)
     tools = read_tools(trajectory.tools)
     flaw = _trajectory_flaw(trajectory, tools)
@@ -51,7 +62,8 @@ def judge(trajectory: Trajectory, dataset: str, comparator: Comparator) -> Judge
             candidates.append(Candidate(call, label))
             continue
         place = Place(call, seed_calls + call.index, len(calls))
-        candidates.append(Candidate(call, row_of(trajectory, place, prefix, label, dataset)))
+        row = row_of(trajectory, place, prefix, label, dataset, with_reference=with_reference)
+        candidates.append(Candidate(call, row))
     return Judged(trajectory, seed_calls, tuple(candidates), prefixes.dropped)
 
 

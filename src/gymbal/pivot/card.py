@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 
 from gymbal.model.pivot import BuildMetrics
@@ -38,9 +39,12 @@ def card(metrics: BuildMetrics, threshold: float) -> bytes:
     counts = {"candidates": metrics.candidates, "kept": metrics.kept}
     lines = [
         head + _table("what", counts),
+        _section("Kept rows by side of the split", "side", metrics.parts),
         _section("Kept rows by label", "label", metrics.split),
         _section("Skipped candidates by reason", "reason", metrics.skipped),
         _section("Source trajectories by reward", "reward", metrics.source_rewards),
+        _section("Tasks by the rewards of their trajectories", "rewards", metrics.groups),
+        _options(metrics.options),
         "## Before training\n\n" + "".join(f"- {note}\n" for note in metrics.notes),
     ]
     return "\n".join(line for line in lines if line).encode()
@@ -49,6 +53,11 @@ def card(metrics: BuildMetrics, threshold: float) -> bytes:
 def _section(title: str, head: str, counts: Mapping[str, int]) -> str:
     present = {name: count for name, count in counts.items() if count}
     return f"## {title}\n\n{_table(head, present)}" if present else ""
+
+
+def _options(options: Mapping[str, object]) -> str:
+    lines = "".join(f"- `{name}`: `{json.dumps(value)}`\n" for name, value in options.items())
+    return f"## Built with\n\n{lines}" if options else ""
 
 
 def _table(head: str, counts: Mapping[str, int]) -> str:

@@ -36,12 +36,7 @@ _TEMPLATE = """\
         type: responses_api_models
         name: policy_model
       datasets:
-      - name: train
-        type: train
-        jsonl_fpath: {rows_path}
-        num_repeats: 1
-        license: TBD
-{name}_environment_server:
+{datasets}{name}_environment_server:
   environment_servers:
     legacy_agent:
       entrypoint: app.py
@@ -50,9 +45,20 @@ _TEMPLATE = """\
         name: {agent_name}
 """
 
+_DATASET = """\
+      - name: {type}
+        type: {type}
+        jsonl_fpath: {path}
+        num_repeats: 1
+        license: TBD
+"""
 
-def config_yaml(dataset: str, threshold: float, rows_path: str) -> bytes:
-    """Return `config.yaml`. `dataset` matches `row.DATASET_NAME`; `rows_path` is where the rows will lie."""
+
+def config_yaml(dataset: str, threshold: float, paths: Mapping[str, str]) -> bytes:
+    """Return `config.yaml`. `dataset` matches `row.DATASET_NAME`.
+
+    `paths` says where the rows will lie, by Gym's type of a dataset: `train` or `validation`.
+    """
     return _TEMPLATE.format(
         name=dataset,
         server=RESOURCES_SERVER,
@@ -60,7 +66,10 @@ def config_yaml(dataset: str, threshold: float, rows_path: str) -> bytes:
         description=json.dumps(f"Pivot dataset {dataset}: one row per model call, single-step tool use."),
         agent_name=agent_name(dataset),
         agent=AGENT,
-        rows_path=json.dumps(rows_path),  # a JSON string is a YAML string
+        datasets="".join(
+            _DATASET.format(type=type, path=json.dumps(path))  # a JSON string is a YAML string
+            for type, path in paths.items()
+        ),
     ).encode()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import repeat
 
 import msgspec
 
@@ -21,7 +22,9 @@ from gymbal.model.pivot import (
     SkipReason,
 )
 from gymbal.pivot.candidate import Candidate, Judged
+from gymbal.pivot.groups import Groups, count_groups
 from gymbal.pivot.notes import notes_on
+from gymbal.pivot.options import BuildOptions, MixedGroups, shown_options
 from gymbal.pivot.reasoning import is_hoisted, is_interleaved
 from gymbal.pivot.row import Row
 
@@ -29,27 +32,33 @@ Tally = Counter[tuple[str, str]]
 """Count by (group, name), such as ("skipped", "open_call"). Tallies of parts add up to that of the whole."""
 
 PROVENANCE = PivotInfo.__struct_fields__
-OPTIONAL_PROVENANCE = ("task", "rollout", "reward")
+OPTIONAL_PROVENANCE = ("record", "task", "rollout", "reward")
 """What a source may not say."""
 
 
 def count_trajectory(judged: Judged) -> Iterator[tuple[str, str]]:
     """Yield what one trajectory adds to a tally, its candidates left out."""
     yield "trajectories", ""
-    yield "source_rewards", _reward_class(judged.trajectory.reward)
+    yield "source_rewards", reward_class(judged.trajectory.reward)
     yield "call_count_check", _call_count_verdict(judged)
     for name in judged.dropped_fields.elements():
         yield "dropped_fields", name
+    yield "formats", judged.trajectory.format
+    for turn, count in judged.trajectory.non_model_turns.items():
+        yield from repeat(("non_model_turns", turn), count)
+    for conversion, count in judged.trajectory.conversions.items():
+        yield from repeat(("conversions", conversion), count)
 
 
-def count_candidate(candidate: Candidate) -> Iterator[tuple[str, str]]:
-    """Yield what one candidate adds to a tally, with its final outcome."""
+def count_candidate(candidate: Candidate, part: str) -> Iterator[tuple[str, str]]:
+    """Yield what one candidate of the side `part` adds to a tally, with its final outcome."""
     yield from _of_call(candidate.call)
     outcome = candidate.outcome
     if isinstance(outcome, Refusal):
         yield "skipped", outcome.reason
     else:
         yield "kept", ""
+        yield "parts", part
         yield from _of_row(outcome)
 
 
@@ -79,7 +88,7 @@ def _of_row(row: Row) -> Iterator[tuple[str, str]]:
             yield "without_provenance", name
 
 
-def _reward_class(reward: float | None) -> str:
+def reward_class(reward: float | None) -> str:
     """Few classes, since a reward can be any number and a tally must stay small."""
     if reward is None:
         return "missing"
@@ -98,8 +107,11 @@ def _call_count_verdict(judged: Judged) -> str:
     return "agree" if recorded in (found, found + judged.seed_calls) else "disagree"
 
 
-def metrics_of(tally: Tally, dataset: str) -> BuildMetrics:
-    """Turn a tally into metrics. Raises LedgerMismatchError when candidates are not kept plus skipped."""
+def metrics_of(tally: Tally, dataset: str, options: BuildOptions, groups: Groups) -> BuildMetrics:
+    """Turn a tally into metrics. Raises LedgerMismatchError when candidates are not kept plus skipped.
+
+    `groups` counts only where `options` asks for mixed groups.
+    """
     candidates, kept = tally["candidates", ""], tally["kept", ""]
     skipped = _group(tally, "skipped", SkipReason)
     if candidates != kept + sum(skipped.values()):
@@ -114,6 +126,9 @@ def metrics_of(tally: Tally, dataset: str) -> BuildMetrics:
         candidates=candidates,
         kept=kept,
         skipped=skipped,
+        options=shown_options(options),
+        parts=_group(tally, "parts", (part.name for part in options.split)) if options.split else {},
+        groups=count_groups(groups) if options.mixed_groups is not MixedGroups.IGNORE else {},
         split=split,
         batch_sizes=_group(tally, "batch_sizes"),
         tools=_group(tally, "tools"),
@@ -128,6 +143,9 @@ def metrics_of(tally: Tally, dataset: str) -> BuildMetrics:
         ),
         source_rewards=_group(tally, "source_rewards"),
         dropped_fields=_group(tally, "dropped_fields"),
+        formats=_group(tally, "formats"),
+        non_model_turns=_group(tally, "non_model_turns"),
+        conversions=_group(tally, "conversions"),
         provenance={name: kept - tally["without_provenance", name] for name in PROVENANCE},
         shares={**_shares(of_candidates, candidates), **_shares(split, kept)},
         notes=(),

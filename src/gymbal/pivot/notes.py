@@ -9,6 +9,7 @@ from gymbal.model.pivot import ActionKind, Boundary, BuildMetrics
 
 def notes_on(metrics: BuildMetrics) -> Iterator[str]:
     """Yield what a user should act on, most important first."""
+    yield from _on_groups(metrics)
     if not metrics.kept:
         yield "No candidate made a row. The skip reasons say why."
         return
@@ -16,7 +17,7 @@ def notes_on(metrics: BuildMetrics) -> Iterator[str]:
     if messages:
         yield (
             f"{messages} of {metrics.kept} labels are messages. The verifier accepts any text for them, "
-            "so they are nearly free reward: thin them out if they are many."
+            "so they are nearly free reward: thin them out if they are many (`--drop-messages`)."
         )
     if len(metrics.source_rewards) == 1:
         only = next(iter(metrics.source_rewards))
@@ -39,5 +40,26 @@ def notes_on(metrics: BuildMetrics) -> Iterator[str]:
             f"{metrics.reasoning.hoisted} candidates have several reasoning items before their first "
             "action. Some may belong to later calls; nothing was moved."
         )
-    yield "Split train and validation by `pivot_info.task`, never by row."
+    yield from _on_split(metrics)
     yield "Profile each row under the policy that will be trained; keep those that it gets right sometimes."
+
+
+def _on_groups(metrics: BuildMetrics) -> Iterator[str]:
+    """Say so where the filter by mixed groups found no mixed group."""
+    if not metrics.groups or metrics.groups["mixed"]:
+        return
+    uniform, unknown = metrics.groups["uniform"], metrics.groups["unknown"]
+    found = f"{uniform} tasks have one reward throughout, {unknown} fewer than two rewards"
+    if metrics.options["mixed_groups"] == "prefer":
+        outcome = "`--mixed-groups prefer` had nothing to act on and left nothing out"
+    else:
+        outcome = "`--mixed-groups require` left everything out"
+    yield f"No task has trajectories with different rewards ({found}): {outcome}."
+
+
+def _on_split(metrics: BuildMetrics) -> Iterator[str]:
+    if not metrics.parts:
+        yield "Split train and validation by `pivot_info.task`, never by row (`--split`)."
+    for name, rows in metrics.parts.items():
+        if not rows:
+            yield f"The {name} side of the split has no row: there are too few tasks for its share."

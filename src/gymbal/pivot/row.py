@@ -30,6 +30,8 @@ class Row(NamedTuple):
     """Digest of the request and the label: equal keys mean the same training row."""
     parts: tuple[bytes | memoryview, ...]
     """The line as pieces to write one after another, line break included."""
+    input: memoryview
+    """The piece that holds the input items."""
 
 
 def agent_name(dataset: str) -> str:
@@ -47,10 +49,19 @@ class Place(NamedTuple):
     """Model calls of the trajectory, those in the seed left out."""
 
 
-def row_of(trajectory: Trajectory, place: Place, prefix: Prefix, label: Label, dataset: str) -> Row:
+def row_of(
+    trajectory: Trajectory,
+    place: Place,
+    prefix: Prefix,
+    label: Label,
+    dataset: str,
+    *,
+    with_reference: bool = False,
+) -> Row:
     """Put one row together: the request up to the model call, its label, and where both came from.
 
     `parallel_tool_calls` is true where the label is a batch and where the source allowed parallel calls.
+    `with_reference` adds `reference_output`: the items of the model call, byte for byte.
     """
     parallel = label.kind is ActionKind.FUNCTION_CALL_BATCH or bool(trajectory.allows_parallel_calls)
     instructions = trajectory.instructions
@@ -62,19 +73,26 @@ def row_of(trajectory: Trajectory, place: Place, prefix: Prefix, label: Label, d
     key = sha256(b"\0".join((prefix.digest, head, request_end, label.raw))).digest()[:KEY_BYTES]
     info = _info(trajectory, place, str(UUID(bytes=key, version=4)))
     agent = msgspec.json.encode({"type": "responses_api_agents", "name": agent_name(dataset)})
-    tail = b'%b,"expected_action":%b,"agent_ref":%b,"pivot_info":%b}\n' % (
+    tail = b'%b,"expected_action":%b,%b"agent_ref":%b,"pivot_info":%b}\n' % (
         request_end,
         label.raw,
+        _reference(place.call) if with_reference else b"",
         agent,
         msgspec.json.encode(info),
     )
-    return Row(label, info, key, (b'{"responses_create_params":{%b"input":[' % head, prefix.raw, tail))
+    parts = (b'{"responses_create_params":{%b"input":[' % head, prefix.raw, tail)
+    return Row(label, info, key, parts, prefix.raw)
+
+
+def _reference(call: ModelCall) -> bytes:
+    return b'"reference_output":[%b],' % b",".join(item.raw for item in call.items)
 
 
 def _info(trajectory: Trajectory, place: Place, uuid: str) -> PivotInfo:
     return PivotInfo(
         source=trajectory.source.path.rpartition("/")[2],
         line=trajectory.source.line,
+        record=trajectory.source.record,
         task=trajectory.task,
         rollout=trajectory.rollout,
         reward=trajectory.reward,

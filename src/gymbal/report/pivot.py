@@ -28,10 +28,12 @@ def build_document(metrics: BuildMetrics, folder: str) -> Document:
     sections = [
         Section("", (paragraph(summary, tone),)),
         *_counts("Labels", "kept rows", metrics.split, metrics.kept),
+        *_counts("Split", "kept rows", metrics.parts, metrics.kept),
         *_counts("Skipped", "candidates", skipped, metrics.candidates),
         *_counts("Batch sizes", "batches", metrics.batch_sizes, sum(metrics.batch_sizes.values())),
         *_counts("Boundaries", "candidates", metrics.boundaries, metrics.candidates),
         *_counts("Source rewards", "trajectories", metrics.source_rewards, metrics.trajectories),
+        *_counts("Groups by their rewards", "tasks", metrics.groups, sum(metrics.groups.values())),
         Section("Checks", (_checks(metrics),)),
         Section("Before training", (Bullets(metrics.notes),)),
     ]

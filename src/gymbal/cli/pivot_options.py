@@ -1,0 +1,72 @@
+"""The options of `gymbal pivot build` that say which candidates become rows, and how rows are written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from gymbal.pivot.options import BuildOptions
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+_OPTIONS = (
+    click.option(
+        "--min-reward", type=float, help="Leave out trajectories with a lower reward, or with none."
+    ),
+    click.option("--success-only", is_flag=True, help="The same as --min-reward 1."),
+    click.option(
+        "--mixed-groups",
+        type=click.Choice(("prefer", "require", "ignore")),
+        default="ignore",
+        show_default=True,
+        help="Leave out tasks whose trajectories all have one reward.",
+    ),
+    click.option(
+        "--min-confidence",
+        type=click.Choice(("recorded", "structural", "guessed")),
+        default="guessed",
+        show_default=True,
+        help="Least certain boundary of a model call.",
+    ),
+    click.option(
+        "--max-input-characters",
+        type=click.IntRange(min=1),
+        help="Leave out rows with a longer input, instructions and tools included.",
+    ),
+    click.option(
+        "--drop-messages",
+        type=click.FloatRange(0, 1),
+        default=0.0,
+        show_default=True,
+        help="Share of the message rows to leave out, chosen by their content.",
+    ),
+    click.option(
+        "--dedupe/--no-dedupe", default=True, show_default=True, help="Keep the first of equal rows."
+    ),
+    click.option("--reference-output", is_flag=True, help="Write the items of the model call into its row."),
+    click.option("--split", help="Divide by task: train=0.95,validation=0.05."),
+)
+
+
+def selection_options(command: Command) -> Command:
+    """Add the options to a command, in the order of the list."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def build_options(*, mixed_groups: str, min_confidence: str, split: str | None, **plain: Any) -> BuildOptions:
+    """Return what the user chose; raise UsageError for a split that is none."""
+    from gymbal.model.pivot import Boundary
+    from gymbal.pivot.options import BuildOptions, MixedGroups
+    from gymbal.pivot.split import read_split
+
+    return BuildOptions(
+        mixed_groups=MixedGroups(mixed_groups),
+        min_confidence=Boundary(min_confidence),
+        split=() if split is None else read_split(split),
+        **plain,
+    )

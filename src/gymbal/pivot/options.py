@@ -1,0 +1,78 @@
+"""What a user can ask of a build beyond its sources: which candidates to leave out, how to write rows."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any
+
+import msgspec
+
+from gymbal.errors import UsageError
+from gymbal.model.pivot import Boundary
+
+SUCCESS = 1.0
+"""The reward that Gym's verifiers give to a solved task."""
+
+
+class MixedGroups(StrEnum):
+    """What to do with a task by the rewards of its trajectories; see `pivot.groups`."""
+
+    PREFER = "prefer"
+    """Leave out tasks whose trajectories all have one reward, unless no task has several."""
+    REQUIRE = "require"
+    """Leave out every task that is not known to have several rewards."""
+    IGNORE = "ignore"
+
+
+class SplitPart(msgspec.Struct, frozen=True):
+    """One side of a split: the name of its file and dataset, and its share of the tasks."""
+
+    name: str
+    share: float
+
+
+class BuildOptions(msgspec.Struct, frozen=True, kw_only=True):
+    min_reward: float | None = None
+    """Least reward of a trajectory whose model calls may become rows."""
+    success_only: bool = False
+    """The same as a `min_reward` of 1."""
+    mixed_groups: MixedGroups = MixedGroups.IGNORE
+    drop_messages: float = 0.0
+    """Share of the message rows to leave out."""
+    max_input_characters: int | None = None
+    dedupe: bool = True
+    min_confidence: Boundary = Boundary.GUESSED
+    """The least certain kind of boundary that a row may have."""
+    reference_output: bool = False
+    """Write the items of the model call into its row, as `reference_output`."""
+    split: tuple[SplitPart, ...] = ()
+    """Sides to divide the tasks over, in the order of their hashes. Empty: one file."""
+
+    @property
+    def least_reward(self) -> float | None:
+        """The stricter of `min_reward` and `success_only`; None when neither is asked for."""
+        if not self.success_only:
+            return self.min_reward
+        return SUCCESS if self.min_reward is None else max(SUCCESS, self.min_reward)
+
+
+def check_options(options: BuildOptions) -> None:
+    """Raise UsageError for a value outside its range. `split` was checked when it was read."""
+    if options.min_reward is not None and options.min_reward != options.min_reward:
+        raise UsageError("min_reward is not a number")
+    if not 0.0 <= options.drop_messages <= 1.0:
+        raise UsageError(f"drop_messages must be between 0 and 1, found {options.drop_messages}")
+    if options.max_input_characters is not None and options.max_input_characters < 1:
+        raise UsageError(f"max_input_characters must be at least 1, found {options.max_input_characters}")
+
+
+def shown_options(options: BuildOptions) -> dict[str, Any]:
+    """The options that are not at their default, as plain values for `metrics.json`."""
+    defaults = msgspec.structs.asdict(BuildOptions())
+    chosen = {
+        name: value for name, value in msgspec.structs.asdict(options).items() if value != defaults[name]
+    }
+    if options.split:
+        chosen["split"] = {part.name: part.share for part in options.split}
+    shown: dict[str, Any] = msgspec.to_builtins(chosen)
+    return shown
