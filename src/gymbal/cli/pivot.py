@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from gymbal.cli.pivot_datasets import audit_command, stats_command
 from gymbal.cli.pivot_options import build_options, selection_options
 from gymbal.cli.render import emit, format_option
 
@@ -90,3 +91,7 @@ def validate_command(
     report = pivot_validate(path, config=config, max_problems=max_problems)
     emit(validation_document(report), report, format)
     ctx.exit(1 if report.violation_count else 0)
+
+
+pivot.add_command(audit_command)
+pivot.add_command(stats_command)

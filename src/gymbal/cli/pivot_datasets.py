@@ -1,0 +1,79 @@
+"""The `gymbal pivot` commands on finished datasets."""
+
+from __future__ import annotations
+
+import click
+
+from gymbal.cli.render import emit, format_option
+
+
+@click.command("audit")
+@click.argument("pivots")
+@click.option(
+    "--source",
+    "sources",
+    multiple=True,
+    required=True,
+    metavar="FILE",
+    help="File of trajectories that the rows were made of; give the option once for each.",
+)
+@click.option(
+    "--source-format", metavar="NAME", help="Format of the sources; by default told by what is in them."
+)
+@click.option("--tools", metavar="FILE", help="The tool schemas that the dataset was built with.")
+@click.option(
+    "--max-problems",
+    type=click.IntRange(min=0),
+    default=20,
+    show_default=True,
+    help="Problems to list; all are counted.",
+)
+@format_option
+@click.pass_context
+def audit_command(
+    ctx: click.Context,
+    pivots: str,
+    sources: tuple[str, ...],
+    source_format: str | None,
+    tools: str | None,
+    max_problems: int,
+    format: str,
+) -> None:
+    """Hold PIVOTS, a dataset folder or a pivot JSONL file, against the trajectories it was made of.
+
+    The model calls are cut again from the source, and nothing that the builder wrote is believed, except the
+    skipped.jsonl beside the rows. Datasets of other converters are audited alike.
+
+    \b
+    Exit codes
+      0  no rule is broken
+      1  problems were found
+      2  usage error or unreadable input
+    """
+    from gymbal.commands.pivot_audit import pivot_audit
+    from gymbal.report.pivot_audit import audit_document
+
+    report = pivot_audit(pivots, sources, source_format=source_format, tools=tools, max_problems=max_problems)
+    emit(audit_document(report), report, format)
+    ctx.exit(1 if report.problem_count else 0)
+
+
+@click.command("stats")
+@click.argument("path")
+@click.argument("other", required=False)
+@format_option
+def stats_command(path: str, other: str | None, format: str) -> None:
+    """Count what PATH, a dataset folder or a pivot JSONL file, holds; with OTHER, compare the two.
+
+    \b
+    Exit codes
+      0  counted
+      2  unreadable input
+    """
+    from gymbal.commands.pivot_stats import pivot_stats
+    from gymbal.model.pivot_stats import PivotStats
+    from gymbal.report.pivot_stats import comparison_document, stats_document
+
+    found = pivot_stats(path, other)
+    document = stats_document(found) if isinstance(found, PivotStats) else comparison_document(found)
+    emit(document, found, format)

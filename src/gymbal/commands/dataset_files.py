@@ -1,0 +1,24 @@
+"""Where the rows of a finished dataset lie."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from gymbal.errors import InputError
+from gymbal.pivot.build import ROWS, ROWS_OF_PART
+
+
+def rows_files_of(dataset: Path) -> dict[str, Path]:
+    """The files with the rows of `dataset`, by their part: a folder's own, or the file that was named.
+
+    The part is `train` where the tasks were not split. Raises InputError for a folder without rows.
+    """
+    first, *_ = ROWS_OF_PART
+    if not dataset.is_dir():
+        return {first: dataset}
+    if (dataset / ROWS).is_file():
+        return {first: dataset / ROWS}
+    parts = {part: dataset / name for part, name in ROWS_OF_PART.items() if (dataset / name).is_file()}
+    if parts:
+        return parts
+    raise InputError(f"holds no {ROWS}", path=dataset, remedy="Name the JSONL file itself.")

@@ -1,0 +1,225 @@
+"""What `gymbal pivot audit` holds a dataset to, and the rules on a single row. A number stays with its rule.
+
+Each function yields what it checked: a `Check` that holds or does not, or an `Unchecked` with the reason.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import msgspec
+
+from gymbal.model.item import CALLS, MODEL_WRITTEN, ItemKind
+from gymbal.model.pivot import Boundary
+from gymbal.pivot.audit_item import print_of
+from gymbal.pivot.audit_row import Action, AuditRow, only_reasoning
+from gymbal.pivot.audit_source import Episode, SourceCall
+from gymbal.pivot.parse import LABEL, MAX_SHOWN, REQUEST, Check
+
+AUDIT_RULES = {
+    "A01": "a row pivots on one whole model call, and no other row on the same",
+    "A02": "the label is what that call did: all its tool calls, in order, byte for byte, else its text",
+    "A03": "the prefix is the trajectory before that call, reasoning aside",
+    "A04": "the prefix starts with the seed of the row's own trajectory",
+    "A05": "the prefix does not end on a call",
+    "A06": "every model call of the source is labelled once, or skipped for a reason",
+    "A07": "boundaries by call-id index agree with the cut",
+    "A08": "no tool result stands inside a batch",
+    "A09": "the prefix holds the reasoning of all earlier model calls, and none of the call's own",
+    "A10": "reference_output is that model call, verbatim",
+    "A11": "the number of model calls is the one that the source recorded",
+    "A12": "at most one reasoning item stands before an action of the prefix",
+    "A13": "every reasoning item of the prefix has an id",
+}
+
+INPUT = f"{REQUEST}.input"
+REFERENCE = "reference_output"
+
+
+class Unchecked(NamedTuple):
+    rule: str
+    reason: str
+
+
+Outcome = Check | Unchecked
+
+
+def check_prefix_alone(row: AuditRow) -> Iterator[Outcome]:
+    """Yield A05, A12 and A13, which need no source."""
+    last = row.stated[-1].kind if row.stated else None
+    found = f"ends on a {last}" if last in CALLS else None
+    yield Check("A05", row.key(len(row.prints) - 1), found)
+    yield from _check_reasoning_items(row)
+
+
+def _check_reasoning_items(row: AuditRow) -> Iterator[Outcome]:
+    run, holds_any = 0, False
+    for position, each in enumerate(row.prints):
+        if each.kind is ItemKind.REASONING:
+            run, holds_any = run + 1, True
+            yield Check("A13", row.key(position), "reasoning without id" if each.lacks_id else None)
+            continue
+        if run > 1 and each.kind in MODEL_WRITTEN:
+            yield Check("A12", row.key(position - run), f"{run} reasoning items before one action")
+        run = 0
+    if holds_any:
+        yield Check("A12")
+    else:
+        yield Unchecked("A12", "the prefix holds no reasoning")
+        yield Unchecked("A13", "the prefix holds no reasoning")
+
+
+def check_against_call(
+    row: AuditRow, call: SourceCall, episode: Episode, *, has_seed: bool
+) -> Iterator[Outcome]:
+    """Yield the rules on a row whose model call is known, A04 left out."""
+    if has_seed:
+        yield _check_end(row, call, episode)
+        yield _check_state(row, call, episode)
+    else:
+        for rule in ("A01", "A03"):
+            yield Unchecked(rule, "the row does not start with the seed of its trajectory")
+    yield _check_label(row, call)
+    yield _check_batch(row, call, episode)
+    yield _check_reasoning(row, call, episode)
+    yield _check_reference(row, call)
+
+
+def _check_end(row: AuditRow, call: SourceCall, episode: Episode) -> Outcome:
+    """A prefix that follows the trajectory to another place cuts that model call, or joins it with others."""
+    size = len(row.stated)
+    found = None
+    if size != call.start and row.stated == episode.stated[:size]:
+        found = (
+            f"ends {abs(size - call.start)} items {'inside' if size > call.start else 'before'} {shown(call)}"
+        )
+    return Check("A01", INPUT, _guessed(call, found))
+
+
+def _check_state(row: AuditRow, call: SourceCall, episode: Episode) -> Outcome:
+    expected = episode.stated[: call.start]
+    if row.stated == expected:
+        return Check("A03")
+    same = 0
+    for ours, theirs in zip(row.stated, expected, strict=False):
+        if ours != theirs:
+            break
+        same += 1
+    if same == len(row.stated):
+        found = f"lacks the last {call.start - same} items before {shown(call)}"
+    elif same == call.start:
+        found = f"goes on for {len(row.stated) - same} items after the state before {shown(call)}"
+    else:
+        found = f"a {row.stated[same].kind} that is not the trajectory's {expected[same].kind} at this place"
+    return Check("A03", row.key(_position(row, same)), _guessed(call, found))
+
+
+def _position(row: AuditRow, stated: int) -> int:
+    """Position among all items of the one at `stated` among those without reasoning, or of the last."""
+    positions = [at for at, each in enumerate(row.prints) if each.kind is not ItemKind.REASONING]
+    return positions[min(stated, len(positions) - 1)] if positions else 0
+
+
+def _check_label(row: AuditRow, call: SourceCall) -> Outcome:
+    label, action = row.action, call.action
+    if label == action:
+        return Check("A02")
+    if not isinstance(label, tuple) or not isinstance(action, tuple):
+        return Check("A02", LABEL, f"{_kind(label)} where {shown(call)} has {_kind(action)}")
+    key, found = _call_difference(label, action)
+    return Check("A02", key, _guessed(call, found))
+
+
+def _kind(action: Action) -> str:
+    if action is None:
+        return "no action"
+    return f"{len(action)} calls" if isinstance(action, tuple) else f"the text {action[:MAX_SHOWN]!r}"
+
+
+def _call_difference(
+    label: tuple[tuple[str | None, str | None], ...], action: tuple[tuple[str | None, str | None], ...]
+) -> tuple[str, str]:
+    """Key path and description of the first difference."""
+    if len(label) != len(action):
+        return LABEL, f"{len(label)} of {len(action)} calls" if len(label) < len(action) else (
+            f"{len(label)} calls where the model call has {len(action)}"
+        )
+    if Counter(label) == Counter(action):
+        return f"{LABEL}.calls", "the calls stand in another order"
+    at = next(index for index, pair in enumerate(zip(label, action, strict=True)) if pair[0] != pair[1])
+    key = LABEL if len(label) == 1 else f"{LABEL}.calls[{at}]"
+    (name, arguments), (true_name, true_arguments) = label[at], action[at]
+    if name != true_name:
+        return f"{key}.name", f"{(name or '')[:MAX_SHOWN]!r} instead of {(true_name or '')[:MAX_SHOWN]!r}"
+    if _same_value(arguments, true_arguments):
+        return f"{key}.arguments", "the source's value, encoded again in other bytes"
+    return f"{key}.arguments", f"{(arguments or '')[:MAX_SHOWN]!r} is not what the call was made with"
+
+
+def _same_value(one: str | None, other: str | None) -> bool:
+    try:
+        return bool(msgspec.json.decode(one or "") == msgspec.json.decode(other or ""))
+    except (msgspec.DecodeError, RecursionError):
+        return False
+
+
+def _check_batch(row: AuditRow, call: SourceCall, episode: Episode) -> Outcome:
+    """Follow the label's calls through the trajectory from the start of the model call."""
+    if not isinstance(row.action, tuple) or len(row.action) < 2:
+        return Unchecked("A08", "the label is no batch")
+    found, results = 0, 0
+    for item in episode.trajectory.items[call.call.start :]:
+        if item.kind is ItemKind.RESULT:
+            results += 1 if found else 0
+        elif item.kind in CALLS and (item.name, item.arguments) == row.action[found]:
+            found += 1
+        if found == len(row.action):
+            break
+    else:
+        return Unchecked("A08", "the label's calls do not follow one another in the source")
+    is_recorded = call.call.boundary is Boundary.RECORDED and row.action == call.action
+    problem = f"{results} results stand between its calls in the source"
+    return Check("A08", f"{LABEL}.calls", problem if results and not is_recorded else None)
+
+
+def _check_reasoning(row: AuditRow, call: SourceCall, episode: Episode) -> Outcome:
+    held, due = Counter(only_reasoning(row.prints)), Counter(episode.reasoning[: call.reasoned])
+    if held == due:
+        return Check("A09")
+    extra, missing = held - due, due - held
+    own = extra & Counter(print_of(item.raw).digest for item in call.call.reasoning)
+    later = (extra - own) & Counter(episode.reasoning[call.reasoned :])
+    surplus = (
+        (own.total(), "of the call's own"),
+        (later.total(), "of later model calls"),
+        ((extra - own - later).total(), "more often than the trajectory does, or not at all in it"),
+    )
+    found = [f"holds {count} reasoning items {whose}" for count, whose in surplus if count]
+    if missing:
+        found.append(f"lacks {missing.total()} of the {due.total()} reasoning items of earlier calls")
+    return Check("A09", INPUT, "; ".join(found))
+
+
+def _check_reference(row: AuditRow, call: SourceCall) -> Outcome:
+    if row.reference is None:
+        return Unchecked("A10", "the row has no reference_output")
+    expected = tuple(print_of(item.raw) for item in call.call.items)
+    if row.reference == expected:
+        return Check("A10")
+    count = f"{len(row.reference)} items, and {shown(call)} has {len(expected)}"
+    found = count if len(row.reference) != len(expected) else f"not the items of {shown(call)}"
+    return Check("A10", REFERENCE, _guessed(call, found))
+
+
+def shown(call: SourceCall) -> str:
+    """How a report names a model call."""
+    return f"model call {call.call.index}"
+
+
+def _guessed(call: SourceCall, found: str | None) -> str | None:
+    """A cut that item types leave open is no proof against the row: the report says so."""
+    if found is None or call.call.boundary is not Boundary.GUESSED:
+        return found
+    return f"{found} (its boundary is guessed)"

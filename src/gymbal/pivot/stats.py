@@ -1,0 +1,190 @@
+"""Counts what a finished pivot dataset holds, whichever program wrote it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from hashlib import sha256
+from math import ceil
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+from msgspec import Raw, Struct
+
+from gymbal.io.jsonl import Line, read_lines
+from gymbal.model.item import ItemKind
+from gymbal.model.pivot import ActionKind
+from gymbal.model.pivot_stats import PivotStats, Spread
+from gymbal.pivot.audit_item import print_of
+from gymbal.pivot.parse import AnyLabel, BatchLabel, CallLabel, is_null, kind_of
+
+KEY_BYTES = 16
+
+MAX_NAMES = 200
+"""Distinct names that are counted in a group; the others are counted as `OTHER`."""
+OTHER = "(other)"
+
+_CACHED_TOOLS = 64
+
+
+class _Row(Struct, gc=False):
+    responses_create_params: dict[str, Raw]
+    expected_action: Raw
+    pivot_info: Raw = Raw(b"null")
+    agent_ref: Raw = Raw(b"null")
+    reference_output: Raw = Raw(b"null")
+
+
+class _Agent(Struct, gc=False):
+    name: str | None = None
+
+
+class RowKey(NamedTuple):
+    """By what a row is told from others."""
+
+    content: bytes
+    """Digest of what it says."""
+    uuid: str | None
+    where: str
+
+
+class Measured(NamedTuple):
+    stats: PivotStats
+    keys: tuple[RowKey, ...]
+    """One per readable row."""
+
+
+_decode_row = msgspec.json.Decoder(_Row).decode
+_decode_label = msgspec.json.Decoder(AnyLabel).decode
+_decode_agent = msgspec.json.Decoder(_Agent | None).decode
+_decode_list = msgspec.json.Decoder(list[Raw]).decode
+_decode_info = msgspec.json.Decoder(dict[str, Any] | None).decode
+
+
+class _Counts:
+    """What the rows so far add up to: a few numbers for each."""
+
+    def __init__(self) -> None:
+        self.tally: Counter[tuple[str, str]] = Counter()
+        self.characters: list[int] = []
+        self.items: list[int] = []
+        self.reasoning: list[int] = []
+        self.keys: list[RowKey] = []
+        self._names: Counter[str] = Counter()
+
+    def add(self, group: str, name: str) -> None:
+        """Count one of `name`. A hostile file could name something new in each row."""
+        if (group, name) not in self.tally and self._names[group] >= MAX_NAMES:
+            name = OTHER
+        elif (group, name) not in self.tally:
+            self._names[group] += 1
+        self.tally[group, name] += 1
+
+    def group(self, group: str, names: Sequence[str] = ()) -> dict[str, int]:
+        counts = {str(name): 0 for name in names}
+        counts.update({name: count for (of, name), count in self.tally.items() if of == group})
+        return dict(sorted(counts.items(), key=lambda item: _by_number_then_name(item[0])))
+
+
+def measure(files: Sequence[Path]) -> Measured:
+    """Count the rows of one dataset in one pass, keeping a digest and a few numbers of each.
+
+    A line that is no row is counted, not an error; InputError is raised for a file that cannot be read.
+    """
+    counts = _Counts()
+    unreadable = 0
+    for path in files:
+        for line in read_lines(path):
+            try:
+                _count_row(line, path.name, counts)
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+                unreadable += 1
+    rows = len(counts.keys)
+    split = counts.group("split", list(ActionKind))
+    stats = PivotStats(
+        files=tuple(map(str, files)),
+        rows=rows,
+        unreadable=unreadable,
+        split=split,
+        message_share=round(split[ActionKind.MESSAGE] / rows, 6) if rows else None,
+        batch_sizes=counts.group("batch_sizes"),
+        tools=counts.group("tools"),
+        depth=counts.group("depth"),
+        agents=counts.group("agents"),
+        input_characters=spread_of(counts.characters),
+        input_items=spread_of(counts.items),
+        rows_with_reasoning=sum(count > 0 for count in counts.reasoning),
+        reasoning_items=spread_of(counts.reasoning),
+        provenance=counts.group("provenance"),
+        with_reference_output=counts.tally["reference_output", ""],
+        duplicates=rows - len({key.content for key in counts.keys}),
+    )
+    return Measured(stats, tuple(counts.keys))
+
+
+def spread_of(values: Sequence[int]) -> Spread | None:
+    """Return the spread of `values` by nearest rank; None of nothing."""
+    if not values:
+        return None
+    ordered = sorted(values)
+    at = {f"p{p}": ordered[ceil(p * len(ordered) / 100) - 1] for p in (25, 50, 75, 95)}
+    return Spread(low=ordered[0], high=ordered[-1], **at)
+
+
+def _count_row(line: Line, file: str, counts: _Counts) -> None:
+    """Decode everything first, so that an unreadable row is not counted in part."""
+    if not line.data.isascii():
+        line.data.decode()
+    row = _decode_row(line.data)
+    label = _decode_label(row.expected_action)
+    request = row.responses_create_params
+    encoded = request.get("input", Raw(b"null"))
+    prints = [print_of(bytes(raw)) for raw in _decode_list(encoded)]
+    tools = _tools_digest(bytes(request.get("tools", b"[]")))
+    info = _decode_info(row.pivot_info) or {}
+    agent = _decode_agent(row.agent_ref)
+    heard = b"".join(each.digest for each in prints)
+    said = msgspec.json.encode(label)
+    instructions = bytes(request.get("instructions", b"null"))
+    content = sha256(b"\0".join((instructions, tools, said, heard))).digest()[:KEY_BYTES]
+    uuid = info.get("uuid")
+    counts.keys.append(RowKey(content, uuid if isinstance(uuid, str) else None, f"{file}:{line.number}"))
+    counts.characters.append(len(bytes(encoded).decode()))
+    counts.items.append(len(prints))
+    counts.reasoning.append(sum(each.kind is ItemKind.REASONING for each in prints))
+    for group, name in (*_of_label(label), *_of_provenance(info)):
+        counts.add(group, name)
+    if agent is not None and agent.name is not None:
+        counts.add("agents", agent.name)
+    if not is_null(row.reference_output):
+        counts.add("reference_output", "")
+
+
+def _of_label(label: AnyLabel) -> Iterator[tuple[str, str]]:
+    yield "split", kind_of(label)
+    if isinstance(label, CallLabel):
+        yield "tools", label.name
+    elif isinstance(label, BatchLabel):
+        yield "batch_sizes", str(len(label.calls))
+        for call in label.calls:
+            yield "tools", call.name
+
+
+def _of_provenance(info: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for name, value in info.items():
+        if value is not None:
+            yield "provenance", name
+    if isinstance(info.get("depth"), int):
+        yield "depth", str(info["depth"])
+
+
+@lru_cache(maxsize=_CACHED_TOOLS)
+def _tools_digest(raw: bytes) -> bytes:
+    """Digest of the tools, whatever the order of their fields and the white space."""
+    return sha256(msgspec.json.encode(msgspec.json.decode(raw), order="sorted")).digest()
+
+
+def _by_number_then_name(name: str) -> tuple[int, str]:
+    return (len(name) if name.isdecimal() else 0, name)

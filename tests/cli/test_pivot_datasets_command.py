@@ -1,0 +1,70 @@
+"""`gymbal pivot audit` and `stats` as a user runs them: output and exit codes."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parents[2] / "examples" / "rollouts"
+SOURCE = EXAMPLES / "tool_use.rollouts.jsonl"
+
+
+def gymbal(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "gymbal", "pivot", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
+
+
+@pytest.fixture(scope="module")
+def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("built") / "dataset"
+    assert gymbal("build", SOURCE, "--output", folder).returncode == 0
+    return folder
+
+
+def test_pivot_audit_exits_with_0_on_what_build_made(dataset: Path) -> None:
+    done = gymbal("audit", dataset, "--source", SOURCE)
+    assert done.returncode == 0, done.stderr
+    assert "49 rows against 57 model calls of 16 trajectories: no rule is broken." in done.stdout
+    assert "A11: the source records no count (16)" in done.stdout
+
+
+def test_pivot_audit_exits_with_1_on_a_broken_rule(dataset: Path, tmp_path: Path) -> None:
+    lines = (dataset / "pivots.jsonl").read_text().splitlines(keepends=True)
+    (tmp_path / "rows.jsonl").write_text("".join(lines[:-1]))
+    done = gymbal(
+        "audit", tmp_path / "rows.jsonl", "--source", SOURCE, "--max-problems", "1", "--format", "json"
+    )
+    assert done.returncode == 1, done.stderr
+    report = json.loads(done.stdout)
+    assert (report["problem_count"], len(report["problems"])) == (1, 1)
+    assert report["problems"][0]["rule"] == "A06"
+
+
+def test_pivot_audit_exits_with_2_and_one_message(dataset: Path, tmp_path: Path) -> None:
+    for arguments in (
+        ("audit", dataset),
+        ("audit", dataset, "--source", tmp_path / "absent.jsonl"),
+        ("audit", tmp_path, "--source", SOURCE),
+        ("audit", dataset, "--source", SOURCE, "--source-format", "nonesuch"),
+    ):
+        done = gymbal(*arguments)
+        assert (done.returncode, done.stdout) == (2, ""), arguments
+        assert done.stderr
+        assert "Traceback" not in done.stderr
+
+
+def test_pivot_stats_prints_one_dataset_or_two(dataset: Path) -> None:
+    one = gymbal("stats", dataset, "--format", "json")
+    assert json.loads(one.stdout)["rows"] == 49
+    two = gymbal("stats", dataset, dataset / "pivots.jsonl", "--format", "markdown")
+    assert two.returncode == 0, two.stderr
+    assert "| by content | 49 | 0 | 0 |" in two.stdout
+    assert "Shares that differ" not in two.stdout
+
+
+def test_pivot_stats_exits_with_2_for_what_it_cannot_read(tmp_path: Path) -> None:
+    done = gymbal("stats", tmp_path / "absent.jsonl")
+    assert done.returncode == 2
+    assert "cannot be read" in done.stderr
