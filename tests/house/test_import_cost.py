@@ -19,7 +19,7 @@ SLOW_MODULES = {
 }
 """Each costs a good part of the time that the whole of `gymbal --help` may take."""
 
-LATE_LAYERS = {"commands", "parallel", "pivot", "readers", "sampling", "stats", "triage", "verify"}
+LATE_LAYERS = {"commands", "parallel", "pivot", "probe", "readers", "sampling", "stats", "triage", "verify"}
 
 IMPORT = "import gymbal"
 RUN = """
@@ -47,6 +47,8 @@ def loaded_by(code: str, *arguments: str) -> set[str]:
         pytest.param(RUN, ("triage", "--help"), id="gymbal triage --help"),
         pytest.param(RUN, ("gate", "--help"), id="gymbal gate --help"),
         pytest.param(RUN, ("pivot", "--help"), id="gymbal pivot --help"),
+        pytest.param(RUN, ("evidence", "--help"), id="gymbal evidence --help"),
+        pytest.param(RUN, ("record", "--help"), id="gymbal record --help"),
     ],
 )
 def test_start_loads_nothing_slow(code: str, arguments: tuple[str, ...]) -> None:

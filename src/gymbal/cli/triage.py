@@ -25,6 +25,13 @@ from gymbal.cli.render import emit, format_option
 )
 @click.option("--seed", default=0, show_default=True, help="Of the permutation draws.")
 @click.option("--strict", is_flag=True, help="Exit with 4 when a cause could not be checked.")
+@click.option("--left-log", multiple=True, metavar="FILE", help="Log of what launched or served BASE.")
+@click.option("--right-log", multiple=True, metavar="FILE", help="Log of what launched or served CANDIDATE.")
+@click.option("--left-env-file", multiple=True, metavar="FILE", help="Environment that BASE was launched in.")
+@click.option(
+    "--right-env-file", multiple=True, metavar="FILE", help="Environment that CANDIDATE was launched in."
+)
+@click.option("--gym-repo", metavar="DIR", help="Clone of NeMo Gym, to say what two commits differ in.")
 @click.pass_context
 def triage(
     ctx: click.Context,
@@ -36,6 +43,11 @@ def triage(
     level: float,
     seed: int,
     strict: bool,
+    left_log: tuple[str, ...],
+    right_log: tuple[str, ...],
+    left_env_file: tuple[str, ...],
+    right_env_file: tuple[str, ...],
+    gym_repo: str | None,
 ) -> None:
     """Explain why CANDIDATE scores differently from BASE.
 
@@ -52,14 +64,27 @@ def triage(
       4  cannot tell, evidence is missing (only with --strict)
     """
     if len(candidates) == len(metrics) == 1:
+        from gymbal.commands.side import Evidence
         from gymbal.commands.triage import triage_runs
         from gymbal.report.triage import triage_document
 
         report = triage_runs(
-            base, candidates[0], metric=metrics[0], agent=agent, level=level, seed=seed, strict=strict
+            base,
+            candidates[0],
+            metric=metrics[0],
+            agent=agent,
+            level=level,
+            seed=seed,
+            strict=strict,
+            left_evidence=Evidence(logs=left_log, env_files=left_env_file),
+            right_evidence=Evidence(logs=right_log, env_files=right_env_file),
+            gym_repo=gym_repo,
         )
         emit(triage_document(report), report, format)
         ctx.exit(report.exit_code)
+
+    if left_log or right_log or left_env_file or right_env_file or gym_repo:
+        raise click.UsageError("logs, environments and --gym-repo need one candidate and one metric")
 
     from gymbal.commands.triage import triage_many
     from gymbal.report.comparison import comparison_document

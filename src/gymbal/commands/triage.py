@@ -7,15 +7,15 @@ from pathlib import Path
 
 import msgspec
 
+from gymbal.commands.history import history_between
 from gymbal.commands.labels import check_candidates, distinct_labels
+from gymbal.commands.side import NO_EVIDENCE, Evidence, read_side
 from gymbal.model.comparison import ComparisonReport
 from gymbal.model.finding import TriageReport
-from gymbal.model.reference import Reference
 from gymbal.model.run import Run
 from gymbal.readers.reference import is_reference, read_reference
-from gymbal.readers.run import read_run
 from gymbal.readers.run.locate import locate
-from gymbal.triage.explain import explain
+from gymbal.triage.explain import explain_pair, pair_up
 from gymbal.triage.explain_many import explain_many
 from gymbal.triage.metric import DEFAULT_METRIC
 from gymbal.triage.published.explain import explain_published
@@ -30,16 +30,22 @@ def triage_runs(
     level: float = 0.95,
     seed: int = 0,
     strict: bool = False,
+    left_evidence: Evidence = NO_EVIDENCE,
+    right_evidence: Evidence = NO_EVIDENCE,
+    gym_repo: str | Path | None = None,
 ) -> TriageReport:
     """Say why `right` scores differently from `left`.
 
     A side is a run directory, a rollouts file in one, a glob of shards, or a published number: a `.toml` file
-    or a line such as `73.2% n=198 k=8`. Raises InputError or UsageError for what cannot be read or chosen; a
-    broken run is a finding, not an error.
+    or a line such as `73.2% n=198 k=8`. Evidence for a run that is not in its folder, such as its launcher's
+    log, is given apart; with a clone of NeMo Gym, `gym_repo`, git says what lies between two commits. Raises
+    InputError or UsageError for what cannot be read or chosen; a broken run is a finding, not an error.
     """
-    mine, theirs = _read_side(left), _read_side(right)
+    mine, theirs = read_side(left, left_evidence), read_side(right, right_evidence)
     if isinstance(mine, Run) and isinstance(theirs, Run):
-        return explain(mine, theirs, metric=metric, agent=agent, level=level, seed=seed, strict=strict)
+        pair = pair_up(mine, theirs, metric=metric, agent=agent, level=level, seed=seed)
+        history = None if gym_repo is None else history_between(mine, theirs, gym_repo)
+        return explain_pair(msgspec.structs.replace(pair, history=history), strict=strict)
     return explain_published(mine, theirs, metric=metric, agent=agent, level=level, strict=strict)
 
 
@@ -61,7 +67,7 @@ def triage_many(
     given = (str(base), *check_candidates(candidates))
     labels = distinct_labels([_label(side) for side in given], given)
     sides = (
-        msgspec.structs.replace(_read_side(side), label=label)
+        msgspec.structs.replace(read_side(side), label=label)
         for side, label in zip(given, labels, strict=True)
     )
     return explain_many(
@@ -72,8 +78,3 @@ def triage_many(
 def _label(side: str) -> str:
     """The side's own name, found without reading its rows; so that a wrong path is refused at once."""
     return read_reference(side).label if is_reference(side) else locate(side).label
-
-
-def _read_side(side: str | Path) -> Run | Reference:
-    text = str(side)
-    return read_reference(text) if is_reference(text) else read_run(side)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 
 import msgspec
 
 from gymbal.model.evidence import Fact, Role, Strength, agree
 from gymbal.model.finding import Comparison
+
+MAX_NAMES = 5
+"""Unknown facts that a summary names."""
 
 
 class FactComparison(msgspec.Struct, frozen=True, kw_only=True):
@@ -45,8 +48,20 @@ def compare_facts(left: Iterable[Fact], right: Iterable[Fact], roles: Collection
         different=tuple(different),
         unknown=tuple(unknown),
         remedies=tuple(dict.fromkeys(remedies)),
-        contradictions=tuple(map(_contradiction, contradicted)),
+        contradictions=tuple(dict.fromkeys(map(_contradiction, contradicted))),
     )
+
+
+def some_names(names: Sequence[str]) -> str:
+    """The names that matter most first, and how many more there are."""
+    ordered = sorted(names, key=lambda name: (not name.startswith("gym_"), name.startswith("config."), name))
+    rest = len(ordered) - MAX_NAMES
+    return ", ".join(ordered[:MAX_NAMES]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def contradiction_step(text: str) -> str:
+    """What to do about a contradiction that `FactComparison` names."""
+    return f"see which of these ran: {text}"
 
 
 def _contradiction(fact: Fact) -> str:

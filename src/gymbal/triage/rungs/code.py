@@ -11,13 +11,10 @@ import msgspec
 from gymbal.model.evidence import DIRTY, Role
 from gymbal.model.finding import Comparison, Finding, Rung, Status
 from gymbal.model.history import CodeHistory
-from gymbal.triage.facts import FactComparison, compare_facts
+from gymbal.triage.facts import FactComparison, compare_facts, contradiction_step, some_names
 from gymbal.triage.pair import Pair
 
 ROLES = frozenset({Role.CODE, Role.SERVING})
-
-MAX_NAMES = 5
-"""Unknown facts that the summary names."""
 
 MAX_COMMITS = 3
 """Commits that the summary names."""
@@ -38,8 +35,8 @@ def check(pair: Pair) -> Finding:
     facts = _settled(compare_facts(pair.left.run.facts, pair.right.run.facts, ROLES), pair.history)
     said = _said(pair.history)
     history = _history_facts(pair.history)
-    steps = (*_steps(pair.history), *facts.remedies)
-    contradictions = tuple(f"the evidence contradicts itself on {text}" for text in facts.contradictions)
+    steps = (*_steps(pair.history), *map(contradiction_step, facts.contradictions), *facts.remedies)
+    contradictions = ("some evidence contradicts itself",) if facts.contradictions else ()
     if facts.different:
         names = ", ".join(fact.name for fact in facts.different)
         return Finding(
@@ -50,7 +47,7 @@ def check(pair: Pair) -> Finding:
             next=steps,
         )
     if facts.unknown or not facts.equal:
-        names = _some(facts.unknown) or "Gym commit, versions, serving engine"
+        names = some_names(facts.unknown) or "Gym commit, versions, serving engine"
         return Finding(
             name=Rung.CODE,
             status=Status.UNKNOWN,
@@ -151,10 +148,3 @@ def _steps(history: CodeHistory | None) -> tuple[str, ...]:
     if history.core_changed:
         return (f"git diff --stat {history.left} {history.right} -- nemo_gym",)
     return ()
-
-
-def _some(names: tuple[str, ...]) -> str:
-    """The names that matter most first, and how many more there are."""
-    ordered = sorted(names, key=lambda name: (not name.startswith("gym_"), name))
-    rest = len(ordered) - MAX_NAMES
-    return ", ".join(ordered[:MAX_NAMES]) + (f" and {rest} more" if rest > 0 else "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from math import ceil
 from statistics import fmean
@@ -9,7 +10,7 @@ from statistics import fmean
 from gymbal.model.evidence import Fact, Role, Strength, Value
 from gymbal.model.finding import Comparison, Finding, Rung, Status
 from gymbal.model.run import Rollout, Settings
-from gymbal.triage.facts import compare_facts
+from gymbal.triage.facts import FactComparison, compare_facts, contradiction_step, some_names
 from gymbal.triage.pair import Pair, row_share_p
 from gymbal.triage.rendering import models, rendered_lengths
 from gymbal.triage.side import SideView
@@ -30,6 +31,15 @@ REQUEST_FIELDS = (
     "extra_body",
 )
 """Fields of `Settings` that are method; the requested model is not."""
+
+NAMED_BY_A_CONFIG = ("harness", "judge", "chat template")
+"""What only a whole config names."""
+
+KEEP_CONFIG = "keep each run's config: launch with gymbal record, or gym env resolve with the run's arguments"
+
+_CONFIGURED_PART = re.compile(
+    r"config\.[^.]+\.(resources_servers|responses_api_agents|environment_servers)\."
+)
 
 REQUEST_SOURCE = "responses_create_params of the rollouts"
 OUTPUT_SOURCE = "counted in the rollouts"
@@ -66,32 +76,36 @@ def check(pair: Pair) -> Finding:
             facts=facts,
             next=("repeat one side with the other's settings before comparing",) if different else (),
         )
-    return _agreeing(pair, requests, configs.equal, configs.unknown, facts)
+    return _agreeing(pair, requests, configs, facts)
 
 
 def _agreeing(
-    pair: Pair,
-    requests: list[Comparison],
-    equal: tuple[Comparison, ...],
-    unknown: tuple[str, ...],
-    facts: tuple[Comparison, ...],
+    pair: Pair, requests: list[Comparison], configs: FactComparison, facts: tuple[Comparison, ...]
 ) -> Finding:
     named = ", ".join(f"{fact.name} {_shown(fact.left)}" for fact in requests if fact.left != UNSET)
-    if equal and not unknown:
+    # What the requests themselves show needs no config to say it again.
+    unknown = [name for name in configs.unknown if name not in REQUEST_FIELDS]
+    is_whole = _has_config(pair.left) and _has_config(pair.right)
+    if is_whole and not unknown:
         return Finding(
             name=Rung.METHOD,
             status=Status.SAME,
             summary=f"requests and saved configs agree: {named}",
             facts=facts,
         )
-    missing = ", ".join(unknown) or "harness, judge, parsers and chat template"
+    missing = some_names(unknown if is_whole else [*unknown, *NAMED_BY_A_CONFIG])
     return Finding(
         name=Rung.METHOD,
         status=Status.UNKNOWN,
         summary=f"the requests agree ({named}); not recorded on both sides: {missing}",
         facts=facts,
-        next=("keep each run's resolved config: gym env resolve with the run's --config and overrides",),
+        next=(*map(contradiction_step, configs.contradictions), KEEP_CONFIG),
     )
+
+
+def _has_config(side: SideView) -> bool:
+    """Whether a whole Gym config is known, and not only some settings out of a log or a command."""
+    return any(fact.is_known and _CONFIGURED_PART.match(fact.name) for fact in side.run.facts)
 
 
 def _request(pair: Pair, name: str) -> Comparison:
