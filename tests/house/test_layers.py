@@ -22,7 +22,6 @@ MAY_IMPORT = {
     "verify": "errors",
     "parallel": "errors",
     "probe": "io model errors",
-    "probe": "io model errors",
     "readers": "io model errors",
     "triage": "stats io model errors",
     "pivot": "verify stats io model errors",
@@ -51,9 +50,6 @@ LATE_PACKAGES = {"omegaconf", "ray", "yaml", "zstandard"}
 """Imported inside the function that needs them, so that start-up does not pay for them."""
 
 PROGRAM_MODULES = {"subprocess"}
-NETWORK_HOMES = ("sampling/", "probe/endpoint.py")
-"""Asking a policy for samples, and asking the endpoint of a run that is recorded what it serves."""
-
 NETWORK_MODULES = {"asyncio", "http", "socket", "ssl", "urllib.error", "urllib.request"}
 
 MODEL_NEVER_IMPORTS = {"datetime", "io", "os", "random", "socket", "subprocess", "sys", "tempfile", "time"}
