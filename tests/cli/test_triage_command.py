@@ -124,3 +124,12 @@ def test_strict_says_that_it_cannot_tell() -> None:
 def test_help_names_every_exit_code() -> None:
     text = gymbal("triage", "--help").stdout
     assert all(f"  {code}  " in text for code in range(5))
+
+
+def test_margin_says_whether_equality_is_shown() -> None:
+    wide = json.loads(gymbal("triage", BASELINE, BASELINE, "--margin", "0.5", "--format", "json").stdout)
+    assert wide["noise"]["equivalence"]["is_shown"] is True
+    assert (
+        "Within 0.01 on the same tasks: not shown"
+        in gymbal("triage", BASELINE, CANDIDATE, "--margin", "0.01", COLUMNS="200").stdout
+    )

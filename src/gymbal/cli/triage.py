@@ -24,6 +24,11 @@ from gymbal.cli.render import emit, format_option
     "--level", type=click.FloatRange(0.5, 0.999), default=0.95, show_default=True, help="Of intervals."
 )
 @click.option("--seed", default=0, show_default=True, help="Of the permutation draws.")
+@click.option(
+    "--margin",
+    type=click.FloatRange(0, min_open=True),
+    help="Ask whether the two are shown to be equal within it, as a proportion.",
+)
 @click.option("--strict", is_flag=True, help="Exit with 4 when a cause could not be checked.")
 @click.option("--left-log", multiple=True, metavar="FILE", help="Log of what launched or served BASE.")
 @click.option("--right-log", multiple=True, metavar="FILE", help="Log of what launched or served CANDIDATE.")
@@ -42,6 +47,7 @@ def triage(
     agent: str | None,
     level: float,
     seed: int,
+    margin: float | None,
     strict: bool,
     left_log: tuple[str, ...],
     right_log: tuple[str, ...],
@@ -75,6 +81,7 @@ def triage(
             agent=agent,
             level=level,
             seed=seed,
+            margin=margin,
             strict=strict,
             left_evidence=Evidence(logs=left_log, env_files=left_env_file),
             right_evidence=Evidence(logs=right_log, env_files=right_env_file),
@@ -89,6 +96,15 @@ def triage(
     from gymbal.commands.triage import triage_many
     from gymbal.report.comparison import comparison_document
 
-    table = triage_many(base, candidates, metrics=metrics, agent=agent, level=level, seed=seed, strict=strict)
+    table = triage_many(
+        base,
+        candidates,
+        metrics=metrics,
+        agent=agent,
+        level=level,
+        seed=seed,
+        margin=margin,
+        strict=strict,
+    )
     emit(comparison_document(table), table, format)
     ctx.exit(table.exit_code)

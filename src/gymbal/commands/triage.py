@@ -29,6 +29,7 @@ def triage_runs(
     agent: str | None = None,
     level: float = 0.95,
     seed: int = 0,
+    margin: float | None = None,
     strict: bool = False,
     left_evidence: Evidence = NO_EVIDENCE,
     right_evidence: Evidence = NO_EVIDENCE,
@@ -43,7 +44,7 @@ def triage_runs(
     """
     mine, theirs = read_side(left, left_evidence), read_side(right, right_evidence)
     if isinstance(mine, Run) and isinstance(theirs, Run):
-        pair = pair_up(mine, theirs, metric=metric, agent=agent, level=level, seed=seed)
+        pair = pair_up(mine, theirs, metric=metric, agent=agent, level=level, seed=seed, margin=margin)
         history = None if gym_repo is None else history_between(mine, theirs, gym_repo)
         return explain_pair(msgspec.structs.replace(pair, history=history), strict=strict)
     return explain_published(mine, theirs, metric=metric, agent=agent, level=level, strict=strict)
@@ -57,6 +58,7 @@ def triage_many(
     agent: str | None = None,
     level: float = 0.95,
     seed: int = 0,
+    margin: float | None = None,
     strict: bool = False,
 ) -> ComparisonReport:
     """Say for each candidate and metric why it scores differently from `base`, and judge them together.
@@ -71,7 +73,14 @@ def triage_many(
         for side, label in zip(given, labels, strict=True)
     )
     return explain_many(
-        next(sides), sides, metrics=metrics, agent=agent, level=level, seed=seed, strict=strict
+        next(sides),
+        sides,
+        metrics=metrics,
+        agent=agent,
+        level=level,
+        seed=seed,
+        margin=margin,
+        strict=strict,
     )
 
 

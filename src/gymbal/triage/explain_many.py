@@ -39,6 +39,7 @@ def explain_many(
     agent: str | None = None,
     level: float = 0.95,
     seed: int = 0,
+    margin: float | None = None,
     strict: bool = False,
 ) -> ComparisonReport:
     """Say for each candidate and metric why it differs from `base`.
@@ -47,7 +48,16 @@ def explain_many(
     UsageError for an unknown metric, and where the agent is not clear.
     """
     reports = [
-        _explain(base, candidate, metric=metric, agent=agent, level=level, seed=seed, strict=strict)
+        _explain(
+            base,
+            candidate,
+            metric=metric,
+            agent=agent,
+            level=level,
+            seed=seed,
+            margin=margin,
+            strict=strict,
+        )
         for candidate in candidates
         for metric in _metrics(base, candidate, metrics)
     ]
@@ -63,10 +73,27 @@ def explain_many(
 
 
 def _explain(
-    base: Side, candidate: Side, *, metric: str, agent: str | None, level: float, seed: int, strict: bool
+    base: Side,
+    candidate: Side,
+    *,
+    metric: str,
+    agent: str | None,
+    level: float,
+    seed: int,
+    margin: float | None,
+    strict: bool,
 ) -> TriageReport:
     if isinstance(base, Run) and isinstance(candidate, Run):
-        return explain(base, candidate, metric=metric, agent=agent, level=level, seed=seed, strict=strict)
+        return explain(
+            base,
+            candidate,
+            metric=metric,
+            agent=agent,
+            level=level,
+            seed=seed,
+            margin=margin,
+            strict=strict,
+        )
     return explain_published(base, candidate, metric=metric, agent=agent, level=level, strict=strict)
 
 
