@@ -32,7 +32,8 @@ def explain(
     """Say why `right` scores differently from `left`.
 
     Every rung is checked whatever the earlier ones said. `level` is that of all intervals and tests, `seed`
-    that of the permutation draws; `margin` asks whether the two are shown to be equal within it. Raises UsageError for an unknown metric, and where the agent is not clear.
+    that of the permutation draws; `margin` asks whether the two are shown to be equal within it. Raises
+    UsageError for an unknown metric, and where the agent is not clear.
     """
     pair = pair_up(left, right, metric=metric, agent=agent, level=level, seed=seed, margin=margin)
     return explain_pair(pair, strict=strict)
