@@ -242,3 +242,51 @@ def test_read_refuses_a_file_without_one_good_row(tmp_path: Path) -> None:
 
 def test_read_takes_an_empty_file_for_no_rollouts(tmp_path: Path) -> None:
     assert read_text(tmp_path, "") == []
+
+
+TOKENS = {"prompt_token_ids": [1], "generation_token_ids": [2], "generation_log_probs": [-0.1]}
+
+
+@pytest.mark.parametrize(
+    ("output", "sizes"),
+    [
+        ([REASONING, CALL, CALL | TOKENS, RESULT, RESULT, MESSAGE | TOKENS], (3, 1)),
+        ([CALL, RESULT, CALL | TOKENS, RESULT], (2,)),  # executed one by one
+        ([MESSAGE | TOKENS, MESSAGE | TOKENS], (1, 1)),
+        ([CALL | TOKENS, RESULT, MESSAGE], None),  # the last item carries none
+        ([CALL, RESULT | TOKENS], None),
+        ([MESSAGE | {"note": 'a "generation_token_ids" here'}], None),
+        ([MESSAGE | {"generation_token_ids": None}], None),
+    ],
+)
+def test_read_takes_token_ids_for_the_end_of_a_model_call(
+    tmp_path: Path, output: list[Any], sizes: tuple[int, ...] | None
+) -> None:
+    assert read_one(tmp_path, row(output)).call_sizes == sizes
+
+
+def test_read_prefers_recorded_turns_to_token_ids(tmp_path: Path) -> None:
+    trajectory = read_one(
+        tmp_path, row([CALL | TOKENS, RESULT, MESSAGE | TOKENS], ng_trajectory=turns([CALL, MESSAGE]))
+    )
+    assert trajectory.call_sizes == (2,)
+    assert [(cut.evidence, cut.sizes) for cut in trajectory.cuts] == [("turns", (2,)), ("token_ids", (1, 1))]
+
+
+def test_read_falls_back_to_token_ids_where_turns_do_not_fit(tmp_path: Path) -> None:
+    trajectory = read_one(tmp_path, row([MESSAGE | TOKENS], ng_trajectory=turns([CALL])))
+    assert trajectory.call_sizes == (1,)
+
+
+def test_read_takes_the_call_count_from_the_field_that_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "rollouts.jsonl"
+    path.write_text(json.dumps(row([MESSAGE], num_turns=4, stats={"calls": 3.0, "odd": 2.5})) + "\n")
+
+    def count(field: str | None) -> tuple[int | None, str | None]:
+        (trajectory,) = read_gym_rollouts(path, call_count_field=field)
+        return trajectory.call_count, trajectory.call_count_field
+
+    assert count(None) == (4, "num_turns")
+    assert count("stats.calls") == (3, "stats.calls")
+    assert count("stats.odd") == (None, None)
+    assert count("stats.gone.further") == (None, None)

@@ -1,4 +1,4 @@
-"""Two models through one harness: a sign that only one of them shows is its recorder's, not the harness's."""
+"""Two models through one harness: a sign that only one of them shows is not the harness's doing."""
 
 from __future__ import annotations
 
@@ -37,14 +37,18 @@ def _verdict(left: Sign, right: Sign) -> SignVerdict:
 
 def comparison_notes(left: Inspection, right: Inspection, pairs: tuple[SignPair, ...]) -> Iterator[str]:
     """Yield what the comparison means, and what speaks against it."""
+    if left.tools and right.tools and left.tools.keys().isdisjoint(right.tools.keys()):
+        yield "The two have no tool in common. What only one shows says nothing: the harness differs too."
+        return
     for verdict, side in ((SignVerdict.LEFT_ONLY, "left"), (SignVerdict.RIGHT_ONLY, "right")):
         names = [pair.name for pair in pairs if pair.verdict is verdict]
         if names:
-            yield f"Only the {side} source shows: {', '.join(names)}. Its recorder did it, not the harness."
+            yield (
+                f"Only the {side} source shows: {', '.join(names)}. "
+                "That comes from its recorder or its model, not from the harness."
+            )
     shared = [pair.name for pair in pairs if pair.verdict is SignVerdict.BOTH]
     if shared:
         yield f"Both show: {', '.join(shared)}. The harness or the task makes that."
     if set(left.formats) != set(right.formats):
         yield "The two are in different formats: what differs may be the format's doing."
-    if left.tools and right.tools and left.tools.keys().isdisjoint(right.tools.keys()):
-        yield "The two have no tool in common: they did not run through the same harness."

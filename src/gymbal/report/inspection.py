@@ -33,12 +33,12 @@ MOST_TOOLS = 15
 _LETTERS = "S system, U user, M assistant text, R reasoning, C call, O result, H other call, X other item"
 
 _VERDICTS = {
-    SignVerdict.BOTH: Text("both"),
     SignVerdict.LEFT_ONLY: Text("left only", Tone.BAD),
     SignVerdict.RIGHT_ONLY: Text("right only", Tone.BAD),
     SignVerdict.TOO_FEW: Text("too few to tell", Tone.DOUBT),
-    SignVerdict.NEITHER: Text("neither", Tone.QUIET),
+    SignVerdict.BOTH: Text("both"),
 }
+"""In the order in which they are listed."""
 
 
 def inspection_document(report: InspectionReport) -> Document:
@@ -48,7 +48,7 @@ def inspection_document(report: InspectionReport) -> Document:
         return Document(f"Inspection of {_title(found)}", tuple(_sections(found)))
     sections = [
         Section("", (_sides(report.left, report.right),)),
-        Section("Signs", (_sign_pairs(report.signs),)),
+        Section("Signs", tuple(_sign_pairs(report.signs))),
         Section("What this means", (Bullets(report.notes),)) if report.notes else None,
     ]
     title = f"Inspection of {_title(report.left)} and {_title(report.right)}"
@@ -213,17 +213,16 @@ def _sides(left: Inspection, right: Inspection) -> Table:
     return Table(("", "left", "right"), tuple(cells(*line) for line in lines), numeric=frozenset({1, 2}))
 
 
-def _sign_pairs(pairs: Sequence[SignPair]) -> Table:
-    """What only one source shows first; what neither shows last."""
-    order = [
-        SignVerdict.LEFT_ONLY,
-        SignVerdict.RIGHT_ONLY,
-        SignVerdict.TOO_FEW,
-        SignVerdict.BOTH,
-        SignVerdict.NEITHER,
-    ]
+def _sign_pairs(pairs: Sequence[SignPair]) -> Iterator[Block]:
+    """What only one source shows first; what neither shows by name alone."""
+    order = list(_VERDICTS)
+    shown = [pair for pair in pairs if pair.verdict is not SignVerdict.NEITHER]
     rows = tuple(
         (*cells(pair.name, _share(pair.left), _share(pair.right)), _VERDICTS[pair.verdict], Text(pair.unit))
-        for pair in sorted(pairs, key=lambda pair: order.index(pair.verdict))
+        for pair in sorted(shown, key=lambda pair: order.index(pair.verdict))
     )
-    return Table(("sign", "left", "right", "shown by", "of all"), rows, numeric=frozenset({1, 2}))
+    if rows:
+        yield Table(("sign", "left", "right", "shown by", "of all"), rows, numeric=frozenset({1, 2}))
+    absent = [pair.name for pair in pairs if pair.verdict is SignVerdict.NEITHER]
+    if absent:
+        yield paragraph(f"Neither shows: {', '.join(absent)}.", Tone.QUIET)

@@ -30,7 +30,7 @@ class FlatTools(NamedTuple):
 def flat_tools(tools: bytes) -> FlatTools:
     """A JSON list of tools of either API, with each function schema in the form of the Responses API.
 
-    Chat Completions wraps a schema in `function`; its oldest form, `functions`, lists them bare. A list that
+    Chat Completions wraps a schema in `function` or `custom`; its oldest form, `functions`, lists them bare. A list that
     is itself written as JSON text, as datasets without a nested type hold it, is read first. What is no
     function stays as it is. Raises msgspec.DecodeError for a text that is no JSON.
     """
@@ -44,6 +44,9 @@ def flat_tools(tools: bytes) -> FlatTools:
 def _flat(tool: bytes) -> tuple[bytes, bool]:
     """The schema, and whether it lacked a field."""
     outer = fields_of(tool)
+    custom = fields_of(token(outer, "custom"))
+    if custom:
+        return b'{"type": "custom", ' + b", ".join(_members(custom)) + b"}", False
     inner = fields_of(token(outer, "function"))
     fields = inner or outer
     if token(outer, "type") not in (NULL, b'"function"') or token(fields, "name") == NULL:
@@ -51,13 +54,18 @@ def _flat(tool: bytes) -> tuple[bytes, bool]:
     is_whole = {"parameters", "strict"} <= fields.keys()
     if is_whole and not inner and "type" in outer:
         return tool, False
-    return b'{"type": "function", ' + b", ".join(_members(fields)) + b"}", not is_whole
+    members = b", ".join((*_members(fields, "type", "parameters", "strict"), *_demanded(fields)))
+    return b'{"type": "function", ' + members + b"}", not is_whole
 
 
-def _members(fields: Fields) -> Iterator[bytes]:
+def _members(fields: Fields, *but: str) -> Iterator[bytes]:
     for name, value in fields.items():
-        if name not in ("type", "parameters", "strict"):
+        if name not in but:
             yield msgspec.json.encode(name) + b": " + bytes(value)
+
+
+def _demanded(fields: Fields) -> Iterator[bytes]:
+    """The two fields that Gym asks for, as Chat Completions takes them when a function leaves them out."""
     parameters, strict = token(fields, "parameters"), token(fields, "strict")
     yield b'"parameters": ' + (NO_PARAMETERS if parameters == NULL else parameters)
     yield b'"strict": ' + (b"false" if strict == NULL else strict)
