@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from gymbal.cli.pivot_datasets import audit_command, stats_command
+from gymbal.cli.pivot_inspect import inspect_command
 from gymbal.cli.pivot_options import build_options, selection_options
 from gymbal.cli.render import emit, format_option
 
@@ -32,6 +33,10 @@ def pivot() -> None:
 )
 @selection_options
 @click.option("--overwrite", is_flag=True, help="Write into a folder that holds other files too.")
+@source_format_option
+@click.option(
+    "--tools", metavar="FILE", help="JSON list of tool schemas, for trajectories whose source lists none."
+)
 @format_option
 def build_command(
     sources: tuple[str, ...],
@@ -39,10 +44,12 @@ def build_command(
     name: str | None,
     threshold: float,
     overwrite: bool,
+    source_format: str | None,
+    tools: str | None,
     format: str,
     **selection: Any,
 ) -> None:
-    """Make one training row of each model call in SOURCES, rollouts files of NeMo Gym (.jsonl, .gz or .zst).
+    """Make one training row of each model call in SOURCES, files of trajectories (also .gz and .zst).
 
     The folder gets pivots.jsonl, skipped.jsonl, metrics.json, config.yaml and README.md, all of them or none.
     With --split, train.jsonl and validation.jsonl are there in place of pivots.jsonl.
@@ -57,7 +64,14 @@ def build_command(
 
     options = build_options(**selection)
     metrics = pivot_build(
-        sources, output, name=name, threshold=threshold, options=options, overwrite=overwrite
+        sources,
+        output,
+        name=name,
+        threshold=threshold,
+        options=options,
+        overwrite=overwrite,
+        source_format=source_format,
+        tools=tools,
     )
     emit(build_document(metrics, output), metrics, format)
 
@@ -93,5 +107,6 @@ def validate_command(
     ctx.exit(1 if report.violation_count else 0)
 
 
+pivot.add_command(inspect_command)
 pivot.add_command(audit_command)
 pivot.add_command(stats_command)

@@ -30,9 +30,9 @@ class FlatTools(NamedTuple):
 def flat_tools(tools: bytes) -> FlatTools:
     """A JSON list of tools of either API, with each function schema in the form of the Responses API.
 
-    Chat Completions wraps a schema in `function` or `custom`; its oldest form, `functions`, lists them bare. A list that
-    is itself written as JSON text, as datasets without a nested type hold it, is read first. What is no
-    function stays as it is. Raises msgspec.DecodeError for a text that is no JSON.
+    Chat Completions wraps a schema in `function` or `custom`; its oldest form, `functions`, lists them bare.
+    A list that is itself written as JSON text, as datasets without a nested type hold it, is read first.
+    What is no function stays as it is. Raises msgspec.DecodeError for a text that is no JSON.
     """
     if tools.startswith(b'"'):
         text = msgspec.json.decode(tools, type=str).strip()
