@@ -1,4 +1,4 @@
-"""`gymbal pivot audit` and `stats` as a user runs them: output and exit codes."""
+"""`gymbal pivot audit`, `stats` and `config` as a user runs them: output and exit codes."""
 
 import json
 import subprocess
@@ -68,3 +68,29 @@ def test_pivot_stats_exits_with_2_for_what_it_cannot_read(tmp_path: Path) -> Non
     done = gymbal("stats", tmp_path / "absent.jsonl")
     assert done.returncode == 2
     assert "cannot be read" in done.stderr
+
+
+def test_pivot_config_writes_what_validate_takes(dataset: Path, tmp_path: Path) -> None:
+    done = gymbal("config", dataset / "pivots.jsonl", "--output", tmp_path / "gym.yaml", "--threshold", "0.2")
+    assert done.returncode == 0, done.stderr
+    assert "Not checked by NeMo Gym" in done.stdout
+    assert gymbal("validate", dataset / "pivots.jsonl", "--config", tmp_path / "gym.yaml").returncode == 0
+    again = gymbal("config", dataset, "--output", tmp_path / "gym.yaml")
+    assert (again.returncode, again.stdout) == (2, "")
+    assert "exists" in again.stderr
+
+
+def test_pivot_config_exits_with_2_without_a_gym_to_check_with(dataset: Path, tmp_path: Path) -> None:
+    words = (
+        "config",
+        dataset,
+        "--output",
+        tmp_path / "gym.yaml",
+        "--check",
+        "--gym-python",
+        tmp_path / "python",
+    )
+    done = gymbal(*words)
+    assert done.returncode == 2
+    assert "--gym-python" in done.stderr
+    assert not (tmp_path / "gym.yaml").exists()

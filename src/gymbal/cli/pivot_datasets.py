@@ -77,3 +77,62 @@ def stats_command(path: str, other: str | None, format: str) -> None:
     found = pivot_stats(path, other)
     document = stats_document(found) if isinstance(found, PivotStats) else comparison_document(found)
     emit(document, found, format)
+
+
+@click.command("config")
+@click.argument("dataset")
+@click.option("--output", "-o", required=True, metavar="YAML", help="File to write.")
+@click.option("--name", help="Begins the names of the config's blocks; by default after the rows' agent.")
+@click.option(
+    "--threshold",
+    default=0.1,
+    show_default=True,
+    help="Least share of common words at which two texts match.",
+)
+@click.option(
+    "--type",
+    type=click.Choice(("train", "validation")),
+    help="What Gym is to use a file for; for a split folder, the side to take alone.",
+)
+@click.option("--overwrite", is_flag=True, help="Replace a file that exists.")
+@click.option("--check", is_flag=True, help="Let the `gym env validate` of NeMo Gym read the config.")
+@click.option(
+    "--gym-python", metavar="PATH", help="Python that NeMo Gym is installed for; by default gym on PATH."
+)
+@format_option
+@click.pass_context
+def config_command(
+    ctx: click.Context,
+    dataset: str,
+    output: str,
+    name: str | None,
+    threshold: float,
+    type: str | None,
+    overwrite: bool,
+    check: bool,
+    gym_python: str | None,
+    format: str,
+) -> None:
+    """Write the Gym config that scores DATASET, a dataset folder or a pivot JSONL file.
+
+    \b
+    Exit codes
+      0  written
+      1  written, and NeMo Gym refuses it
+      2  usage error, unreadable input, or no NeMo Gym to check with; nothing was written
+    """
+    from gymbal.commands.pivot_config import pivot_config
+    from gymbal.report.pivot_config import config_document
+
+    result = pivot_config(
+        dataset,
+        output,
+        name=name,
+        threshold=threshold,
+        type=type,
+        overwrite=overwrite,
+        check=check,
+        gym_python=gym_python,
+    )
+    emit(config_document(result), result, format)
+    ctx.exit(0 if result.check is None or result.check.is_valid else 1)

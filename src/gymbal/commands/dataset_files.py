@@ -1,7 +1,8 @@
-"""Where the rows of a finished dataset lie."""
+"""Where the rows of a finished dataset lie, and what to call it."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from gymbal.errors import InputError
@@ -22,3 +23,9 @@ def rows_files_of(dataset: Path) -> dict[str, Path]:
     if parts:
         return parts
     raise InputError(f"holds no {ROWS}", path=dataset, remedy="Name the JSONL file itself.")
+
+
+def name_after(file_name: str) -> str:
+    """A dataset name like that of its folder or file, in the letters that a Gym config takes."""
+    name = re.sub(r"[^A-Za-z0-9_]+", "_", file_name).strip("_")
+    return name if name[:1].isalpha() else f"pivots_{name}".rstrip("_")

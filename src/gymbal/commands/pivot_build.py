@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from gymbal.commands.dataset_files import name_after
 from gymbal.errors import UsageError
 from gymbal.model.pivot import BuildMetrics
 from gymbal.model.trajectory import Trajectory
@@ -57,15 +57,9 @@ def pivot_build(
     return build(
         read(),
         folder,
-        name=_name_after(folder) if name is None else name,
+        name=name_after(folder.resolve().name) if name is None else name,
         threshold=threshold,
         options=chosen,
         groups=None if chosen.mixed_groups is MixedGroups.IGNORE else groups_of(group_rewards(read())),
         overwrite=overwrite,
     )
-
-
-def _name_after(folder: Path) -> str:
-    """A dataset name like the folder's, in the letters that a Gym config takes."""
-    name = re.sub(r"[^A-Za-z0-9_]+", "_", folder.resolve().name).strip("_")
-    return name if name[:1].isalpha() else f"pivots_{name}".rstrip("_")

@@ -54,17 +54,20 @@ _DATASET = """\
 """
 
 
-def config_yaml(dataset: str, threshold: float, paths: Mapping[str, str]) -> bytes:
-    """Return `config.yaml`. `dataset` matches `row.DATASET_NAME`.
+def config_yaml(
+    dataset: str, threshold: float, paths: Mapping[str, str], *, agent: str | None = None
+) -> bytes:
+    """Return `config.yaml`. `dataset`, and `agent` where it is given, match `row.DATASET_NAME`.
 
-    `paths` says where the rows will lie, by Gym's type of a dataset: `train` or `validation`.
+    `paths` says where the rows will lie, by Gym's type of a dataset: `train` or `validation`. `agent` is the
+    name that the rows call their agent by, where it is not that of a new dataset.
     """
     return _TEMPLATE.format(
         name=dataset,
         server=RESOURCES_SERVER,
         threshold=json.dumps(float(threshold)),
         description=json.dumps(f"Pivot dataset {dataset}: one row per model call, single-step tool use."),
-        agent_name=agent_name(dataset),
+        agent_name=agent_name(dataset) if agent is None else agent,
         agent=AGENT,
         datasets="".join(
             _DATASET.format(type=type, path=json.dumps(path))  # a JSON string is a YAML string
