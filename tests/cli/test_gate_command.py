@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
 import jsonschema
 import pytest
+from run_gymbal import gymbal
 
 ROOT = Path(__file__).parents[2]
 BASELINE = ROOT / "examples" / "runs" / "baseline"
@@ -19,16 +17,6 @@ CANDIDATE = ROOT / "examples" / "runs" / "candidate"
 SCHEMA = ROOT / "docs" / "gate.schema.json"
 
 QUIZ = '[[benchmark]]\nname = "quiz"\n'
-
-
-def gymbal(*args: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "gymbal", *map(str, args)],
-        capture_output=True,
-        text=True,
-        env={**os.environ, **environment},
-        check=False,
-    )
 
 
 @pytest.fixture

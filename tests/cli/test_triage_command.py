@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -11,30 +10,12 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from run_gymbal import assert_refused, gymbal
 
 ROOT = Path(__file__).parents[2]
 BASELINE = ROOT / "examples" / "runs" / "baseline"
 CANDIDATE = ROOT / "examples" / "runs" / "candidate"
 SCHEMA = ROOT / "docs" / "triage.schema.json"
-
-
-def gymbal(*args: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "gymbal", *map(str, args)],
-        capture_output=True,
-        text=True,
-        env={**os.environ, **environment},
-        check=False,
-    )
-
-
-def assert_refused(result: subprocess.CompletedProcess[str], *said: str) -> None:
-    """One clear message on standard error, nothing on standard output, exit code 2."""
-    assert result.returncode == 2
-    assert result.stdout == ""
-    assert "Traceback" not in result.stderr
-    for text in said:
-        assert text in result.stderr
 
 
 def test_json_follows_the_published_schema() -> None:

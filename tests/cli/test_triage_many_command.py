@@ -3,28 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import jsonschema
 import pytest
+from run_gymbal import gymbal
 
 ROOT = Path(__file__).parents[2]
 BASELINE = ROOT / "examples" / "runs" / "baseline"
 CANDIDATE = ROOT / "examples" / "runs" / "candidate"
-
-
-def gymbal(*args: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "gymbal", *map(str, args)],
-        capture_output=True,
-        text=True,
-        env={**os.environ, **environment},
-        check=False,
-    )
 
 
 def schema(name: str) -> dict[str, object]:
