@@ -11,8 +11,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from gymbal.commands.evidence import evidence
     from gymbal.commands.gate import gate
+    from gymbal.commands.pivot_audit import pivot_audit
     from gymbal.commands.pivot_build import pivot_build
+    from gymbal.commands.pivot_config import pivot_config
+    from gymbal.commands.pivot_stats import pivot_stats
     from gymbal.commands.pivot_validate import pivot_validate
+    from gymbal.commands.record import record
     from gymbal.commands.skills import skills_install, skills_list
     from gymbal.commands.tasks import tasks
     from gymbal.commands.triage import triage_many, triage_runs
@@ -23,8 +27,12 @@ __all__ = [
     "GymbalError",
     "evidence",
     "gate",
+    "pivot_audit",
     "pivot_build",
+    "pivot_config",
+    "pivot_stats",
     "pivot_validate",
+    "record",
     "score",
     "skills_install",
     "skills_list",
@@ -37,8 +45,12 @@ _HOME = {
     "GymbalError": "gymbal.errors",
     "evidence": "gymbal.commands.evidence",
     "gate": "gymbal.commands.gate",
+    "pivot_audit": "gymbal.commands.pivot_audit",
     "pivot_build": "gymbal.commands.pivot_build",
+    "pivot_config": "gymbal.commands.pivot_config",
+    "pivot_stats": "gymbal.commands.pivot_stats",
     "pivot_validate": "gymbal.commands.pivot_validate",
+    "record": "gymbal.commands.record",
     "score": "gymbal.verify",
     "skills_install": "gymbal.commands.skills",
     "skills_list": "gymbal.commands.skills",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import io
 import os
 import sys
 from typing import cast
@@ -14,6 +15,7 @@ from gymbal.errors import GymbalError
 COMMANDS = {
     "triage": ("gymbal.cli.triage", "Explain why two runs report different numbers."),
     "evidence": ("gymbal.cli.evidence", "Show what is known of one side, from where, and what is missing."),
+    "record": ("gymbal.cli.record", "Run a command and record what Gym does not save."),
     "tasks": ("gymbal.cli.tasks", "List the tasks that moved most between two runs."),
     "gate": ("gymbal.cli.gate", "Decide by a policy whether candidates may replace a base, for CI."),
     "pivot": ("gymbal.cli.pivot", "Turn agent trajectories into a single-step RL dataset."),
@@ -25,6 +27,8 @@ BROKEN_PIPE_EXIT = 141
 """128 + SIGPIPE: what a shell shows for a program whose reader went away."""
 INTERRUPTED_EXIT = 130
 """128 + SIGINT."""
+UNWRITABLE_EXIT = 2
+"""Standard output cannot be written: the disk is full, for one."""
 
 
 class LazyGroup(click.Group):
@@ -69,11 +73,14 @@ def gymbal() -> None:
 
 def main() -> None:
     """Run the command line and exit with its code."""
+    _show_what_the_terminal_cannot()
     try:
         code = gymbal.main(prog_name="gymbal", standalone_mode=False)
-        sys.stdout.flush()
+        # Python has no standard output at all where it was closed.
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except GymbalError as error:
-        click.echo(f"gymbal: {error}", err=True)
+        click.echo(f"gymbal: {_escaped_lines(str(error))}", err=True)
         code = error.exit_code
     except click.ClickException as error:
         error.show()
@@ -81,7 +88,30 @@ def main() -> None:
     except (click.Abort, KeyboardInterrupt):
         code = INTERRUPTED_EXIT
     except BrokenPipeError:
-        # Whatever is still buffered has no reader; without this the interpreter would complain at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_unwritten()
         code = BROKEN_PIPE_EXIT
+    except OSError as error:
+        # Readers and writers of files raise InputError: what is left is the result itself.
+        _drop_unwritten()
+        click.echo(f"gymbal: cannot write the result: {_escaped_lines(str(error))}", err=True)
+        code = UNWRITABLE_EXIT
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _show_what_the_terminal_cannot() -> None:
+    """Print a character that standard output has no code for as its escape, as standard error does."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
+
+
+def _escaped_lines(text: str) -> str:
+    """`text` without what could move a cursor: it quotes file names, and what files hold."""
+    from gymbal.report.escape import visible
+
+    return "\n".join(visible(line) for line in text.split("\n"))
+
+
+def _drop_unwritten() -> None:
+    """Forget what is still buffered; without this the interpreter would complain of it at exit."""
+    if sys.stdout is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -87,6 +87,8 @@ class GymCommand(msgspec.Struct, frozen=True, kw_only=True):
     """The flag or override that set each of them."""
     selectors: tuple[tuple[str, str], ...]
     """`--config` and the like with their values, in order."""
+    overrides: tuple[str, ...] = ()
+    """Flags and overrides as Hydra overrides, in order, as they were written."""
     is_serving: bool
     """Whether it starts its own servers."""
 
@@ -108,9 +110,35 @@ class GymCommand(msgspec.Struct, frozen=True, kw_only=True):
         """The values that `flag` was given."""
         return tuple(value for name, value in self.selectors if name == flag)
 
+    @property
+    def configs(self) -> tuple[tuple[str, ...], ...]:
+        """The config files that it names, in order; for each the paths it can be at below Gym's roots."""
+        return tuple(
+            _config_candidates(flag, value) for flag, value in self.selectors if flag != "--search-dir"
+        )
+
     def _text(self, key: str) -> str | None:
         value = self.settings.get(key)
         return None if value is None else str(value)
+
+
+ASSETS = {
+    "--benchmark": ("benchmarks/{name}", "config"),
+    "--environment": ("environments/{name}", "config"),
+    "--resources-server": ("resources_servers/{name}/configs", ""),
+    "--model-type": ("responses_api_models/{name}/configs", ""),
+    "--agent-type": ("responses_api_agents/{name}/configs", ""),
+}
+"""Where a component's config is, and its name where that is not the component's own (nemo-gym 0.7.0)."""
+
+
+def _config_candidates(flag: str, value: str) -> tuple[str, ...]:
+    if flag not in ASSETS:
+        return (value,)
+    folder, default = ASSETS[flag]
+    name, _, flavor = value.partition("/")
+    path = f"{folder.format(name=name)}/{flavor or default or name}.yaml"
+    return (f"{folder.format(name=value)}/{default}.yaml", path) if flavor and default else (path,)
 
 
 def find_gym_command(words: Sequence[str]) -> GymCommand | None:
@@ -146,6 +174,7 @@ def read_arguments(verb: str, words: Sequence[str]) -> GymCommand:
     settings: dict[str, Any] = {}
     sources: dict[str, str] = {}
     selectors: list[tuple[str, str]] = []
+    overrides: list[str] = []
     rest = list(words)
     while rest:
         word = rest.pop(0)
@@ -167,11 +196,13 @@ def read_arguments(verb: str, words: Sequence[str]) -> GymCommand:
             selectors += [("--config", path.strip("'\" ")) for path in value.strip("[]").split(",")]
         elif key is not None:
             settings[key], sources[key] = found, flag
+            overrides.append(word if flag not in (*VALUE_FLAGS, *SWITCHES) else f"+{key}={value or 'true'}")
     return GymCommand(
         verb=verb,
         settings=settings,
         sources=sources,
         selectors=tuple(selectors),
+        overrides=tuple(overrides),
         is_serving=NO_SERVE not in words,
     )
 

@@ -168,10 +168,10 @@ def _machine(launch: Mapping[str, Any], file: str, at: str) -> Iterator[Fact]:
     packages = _section(launch, "packages")
     if packages.get("digest"):
         yield _fact("packages_digest", Role.BOOKKEEPING, packages["digest"], file, f"{at}.packages.digest")
-    for name, digest in (("dataset_digest", "input"), ("tasks_digest", "tasks")):
-        found = _section(_section(launch, "data"), digest).get("digest")
+    for name in ("dataset", "tasks"):
+        found = _section(launch, name).get("digest")
         if found:
-            yield _fact(name, Role.BOOKKEEPING, found, file, f"{at}.data.{digest}.digest")
+            yield _fact(f"{name}_digest", Role.BOOKKEEPING, found, file, f"{at}.{name}.digest")
 
 
 def _fact(name: str, role: Role, value: Any, file: str, key: str) -> Fact:
