@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 import msgspec
 
@@ -22,7 +24,7 @@ format_option = click.option(
 def emit(document: Document, result: msgspec.Struct, format: str) -> None:
     """Print `result` as JSON, or `document`, which says the same, as text or Markdown."""
     if format == "json":
-        click.echo(msgspec.json.format(msgspec.json.encode(result), indent=2))
+        click.echo(msgspec.json.format(_to_json(result), indent=2))
     elif format == "markdown":
         from gymbal.report.markdown import to_markdown
 
@@ -31,3 +33,19 @@ def emit(document: Document, result: msgspec.Struct, format: str) -> None:
         from gymbal.report.terminal import print_document
 
         print_document(document)
+
+
+def _to_json(result: msgspec.Struct) -> bytes:
+    try:
+        return msgspec.json.encode(result)
+    except UnicodeEncodeError:
+        return msgspec.json.encode(_escaped(msgspec.to_builtins(result)))
+
+
+def _escaped(value: Any) -> Any:
+    r"""The value with bytes of file names that are no UTF-8 as escapes, as in `\udcff`."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode()
+    if isinstance(value, dict):
+        return {_escaped(name): _escaped(inner) for name, inner in value.items()}
+    return [_escaped(inner) for inner in value] if isinstance(value, (list, tuple)) else value
