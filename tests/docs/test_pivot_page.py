@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 from gymbal.model.pivot import SkipReason
+from gymbal.pivot.audit_rules import AUDIT_RULES
 from gymbal.pivot.rules import RULES
 
 PAGE = (Path(__file__).parents[2] / "docs" / "pivot.md").read_text(encoding="utf-8")
@@ -12,6 +13,11 @@ PAGE = (Path(__file__).parents[2] / "docs" / "pivot.md").read_text(encoding="utf
 def test_page_lists_the_rules_with_their_statements() -> None:
     found = re.findall(r"^\| (P\d{3}) \| (.*) \| (\w+) \|$", PAGE, flags=re.MULTILINE)
     assert found == [(code, rule.statement, rule.severity.value) for code, rule in RULES.items()]
+
+
+def test_page_lists_the_audit_rules_with_their_statements() -> None:
+    found = re.findall(r"^\| (A\d{2}) \| (.*) \|$", PAGE, flags=re.MULTILINE)
+    assert found == list(AUDIT_RULES.items())
 
 
 def test_page_names_the_rules_that_need_a_config() -> None:
