@@ -6,7 +6,8 @@ was set, and nothing in its files says which (nemo-gym 0.7.0). So the policy is 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 
 import msgspec
@@ -16,6 +17,13 @@ from gymbal.triage.metric import Metric, run_value
 TOLERANCE = 1e-9
 MAX_CLASSES = 5
 """With more failure classes than this only none, each one and all are tried."""
+
+
+RowId = tuple[int, int]
+"""Task and repeat number: names a row inside one agent of one run."""
+
+MeasuredRow = tuple[RowId, float]
+"""A row with its reward."""
 
 
 class Policy(msgspec.Struct, frozen=True, kw_only=True):
@@ -36,15 +44,15 @@ MEASURED_ONLY = Policy(zero_classes=(), zero_missing=False)
 
 
 class Unmeasured(msgspec.Struct, frozen=True, kw_only=True):
-    """Task numbers of the rollouts that have no valid reward, one entry per rollout."""
+    """The rollouts that have no valid reward."""
 
-    failed: dict[str, list[int]]
+    failed: dict[str, list[RowId]]
     """By failure class."""
-    missing: list[int]
+    missing: list[RowId]
 
 
 def find_policy(
-    metric: Metric, score: float, measured: Mapping[int, Sequence[float]], unmeasured: Unmeasured
+    metric: Metric, score: float, measured: Sequence[MeasuredRow], unmeasured: Unmeasured
 ) -> Policy | None:
     """Return the first policy, plainest first, under which `measured` gives `score`; None when none does."""
     for policy in _policies(unmeasured):
@@ -55,15 +63,28 @@ def find_policy(
 
 
 def policy_value(
-    metric: Metric, policy: Policy, measured: Mapping[int, Sequence[float]], unmeasured: Unmeasured
+    metric: Metric, policy: Policy, measured: Sequence[MeasuredRow], unmeasured: Unmeasured
 ) -> float | None:
-    """The metric over `measured` (rewards by task number) with the policy's zeros added."""
-    rewards = {task: list(values) for task, values in measured.items()}
-    zeros = [task for name in policy.zero_classes for task in unmeasured.failed[name]]
+    """The metric over `measured` with the policy's zeros, each at the place of its repeat.
+
+    The place matters to a metric over the first k repeats; nemo-gym 0.7.0 sorts its zeros in as well.
+    """
+    zeros = [row for name in policy.zero_classes for row in unmeasured.failed[name]]
     zeros.extend(unmeasured.missing if policy.zero_missing else ())
-    for task in zeros:
-        rewards.setdefault(task, []).append(0.0)
-    return run_value(metric, rewards.values())
+    rows = sorted([*measured, *((row, 0.0) for row in zeros)], key=_row_id) if zeros else measured
+    return run_value(metric, rewards_by_task(rows))
+
+
+def rewards_by_task(rows: Iterable[MeasuredRow]) -> Iterable[Sequence[float]]:
+    """The rewards of each task, in the order of `rows`."""
+    rewards: dict[int, list[float]] = defaultdict(list)
+    for (task, _), reward in rows:
+        rewards[task].append(reward)
+    return rewards.values()
+
+
+def _row_id(row: MeasuredRow) -> RowId:
+    return row[0]
 
 
 def _policies(unmeasured: Unmeasured) -> Iterator[Policy]:

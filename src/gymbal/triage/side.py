@@ -11,10 +11,7 @@ from gymbal.errors import UsageError
 from gymbal.model.finding import RolloutCounts
 from gymbal.model.run import Failure, PlannedRollout, Rollout, Run, TaskContent
 from gymbal.triage.metric import Metric, run_value
-from gymbal.triage.policy import Policy, Unmeasured, find_policy
-
-RowId = tuple[int, int]
-"""Task and repeat number: names a row inside one agent of one run."""
+from gymbal.triage.policy import MeasuredRow, Policy, RowId, Unmeasured, find_policy, rewards_by_task
 
 
 class SideTask(msgspec.Struct, frozen=True, kw_only=True):
@@ -88,7 +85,7 @@ def view_side(run: Run, agent: str | None, metric: Metric, *, with_verifier: boo
     counts = _count(rollouts, failures, planned)
     score = _reported(run, agent, metric)
     unmeasured = _unmeasured(rollouts, failures, planned)
-    measured = _rewards_by_number(rollouts)
+    measured = _measured(rollouts)
     return SideView(
         run=run,
         agent=agent,
@@ -98,7 +95,7 @@ def view_side(run: Run, agent: str | None, metric: Metric, *, with_verifier: boo
         tasks=_tasks_by_content(rollouts, planned, with_verifier=with_verifier),
         counts=counts,
         score=score,
-        recomputed=run_value(metric, measured.values()),
+        recomputed=run_value(metric, rewards_by_task(measured)),
         policy=None if score is None else find_policy(metric, score, measured, unmeasured),
     )
 
@@ -118,12 +115,8 @@ def _reported(run: Run, agent: str | None, metric: Metric) -> float | None:
     return values[0] if len(values) == 1 else None
 
 
-def _rewards_by_number(rollouts: Sequence[Rollout]) -> dict[int, list[float]]:
-    rewards: dict[int, list[float]] = defaultdict(list)
-    for row in rollouts:
-        if row.is_measured and row.reward is not None:
-            rewards[row.key.task].append(row.reward)
-    return rewards
+def _measured(rollouts: Sequence[Rollout]) -> list[MeasuredRow]:
+    return [(_row_id(row), row.reward) for row in rollouts if row.is_measured and row.reward is not None]
 
 
 def _row_id(row: Rollout | Failure | PlannedRollout) -> RowId:
@@ -155,10 +148,10 @@ def _count(
 def _unmeasured(
     rollouts: Sequence[Rollout], failures: Sequence[Failure], planned: Sequence[PlannedRollout] | None
 ) -> Unmeasured:
-    by_class: dict[str, list[int]] = defaultdict(list)
+    by_class: dict[str, list[RowId]] = defaultdict(list)
     for failure in failures:
-        by_class[failure.failure_class].append(failure.key.task)
-    missing = [] if planned is None else [task for task, _ in sorted(_missing(rollouts, failures, planned))]
+        by_class[failure.failure_class].append(_row_id(failure))
+    missing = [] if planned is None else sorted(_missing(rollouts, failures, planned))
     return Unmeasured(failed=dict(by_class), missing=missing)
 
 
