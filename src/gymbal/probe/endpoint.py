@@ -84,7 +84,7 @@ def _get_json(url: str, headers: Mapping[str, str]) -> Any:
             return msgspec.json.decode(response.read(MAX_BYTES))
     except urllib.error.HTTPError as error:
         return f"{NO_ANSWER}{url}: HTTP {error.code}"
-    except (OSError, http.client.HTTPException, ValueError) as error:
-        return f"{NO_ANSWER}{url}: {getattr(error, 'reason', error)}"
     except msgspec.DecodeError:
         return f"{NO_ANSWER}{url}: no JSON"
+    except (OSError, http.client.HTTPException, ValueError) as error:
+        return f"{NO_ANSWER}{url}: {getattr(error, 'reason', error)}"
