@@ -17,8 +17,12 @@ WRITE_BUFFER_BYTES = 1024 * 1024
 def atomic_writer(path: Path) -> Iterator[BinaryIO]:
     """Yield a binary stream whose bytes replace `path` when the block ends without an error.
 
-    Raises InputError when the folder cannot be written or the disk is full; `path` is then as it was before.
+    Raises InputError when the folder cannot be written, the disk is full, or `path` is a device or a pipe;
+    `path` is then as it was before.
     """
+    if path.exists() and not path.is_file() and not path.is_dir():
+        # Renamed over, a device such as /dev/null would be gone for the whole machine.
+        raise InputError("cannot be written: is a device or a pipe, not a file", path=path)
     beside = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
         with beside.open("wb", buffering=WRITE_BUFFER_BYTES) as stream:
