@@ -45,7 +45,7 @@ def read_gate_policy(path: str | Path) -> GatePolicy:
     file = Path(path)
     try:
         table = tomllib.loads(read_bounded(file, MAX_BYTES).decode())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+    except (RecursionError, ValueError) as error:  # ValueError: no TOML, no UTF-8, or too long a number
         raise InputError(f"is not TOML: {error}", path=file) from error
     try:
         policy = msgspec.convert(_with_plain_dates(table, file), GatePolicy)

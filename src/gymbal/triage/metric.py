@@ -14,8 +14,8 @@ from gymbal.errors import UsageError
 
 DEFAULT_METRIC = "mean/reward"
 
-_PASS_AT_K = re.compile(r"pass@(?P<k>\d+)/(accuracy|reward)")
-_AVG_OF_K = re.compile(r"pass@1\[avg-of-(?P<k>\d+)\]/(accuracy|reward)")
+_PASS_AT_K = re.compile(r"pass@(?P<k>[0-9]{1,9})/(accuracy|reward)")
+_AVG_OF_K = re.compile(r"pass@1\[avg-of-(?P<k>[0-9]{1,9})\]/(accuracy|reward)")
 _PERCENT = 100.0
 
 

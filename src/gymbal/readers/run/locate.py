@@ -106,9 +106,10 @@ def locate(path: str | Path) -> RunFiles:
     """
     text = os.fspath(path)
     place = Path(text)
-    if place.is_dir():
+    # os.path, as Path raises for a text that is too long for a name.
+    if os.path.isdir(text):  # noqa: PTH112 - see above
         return _from_folder(place, text)
-    if place.exists():
+    if os.path.exists(text):  # noqa: PTH110 - see above
         return _from_file(place, text)
     if glob.has_magic(text):
         return _from_pattern(text)
