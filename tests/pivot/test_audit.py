@@ -10,8 +10,10 @@ import pytest
 from episodes import call, items_of, rollout, write_rollouts
 
 from gymbal.commands.pivot_audit import pivot_audit
+from gymbal.commands.pivot_stats import pivot_stats
 from gymbal.errors import InputError, UsageError
 from gymbal.model.audit import AuditReport, RuleStatus
+from gymbal.model.pivot_stats import PivotStats
 from gymbal.pivot.audit_rules import AUDIT_RULES
 
 Row = dict[str, Any]
@@ -264,6 +266,28 @@ def test_audit_leaves_unchecked_what_it_cannot_place(tmp_path: Path) -> None:
     assert {rule.rule: rule.unchecked for rule in report.rules}["A02"] == {
         "the row's model call was not found": 1
     }
+
+
+HOSTILE = {
+    "too deep": "[" * 5000 + "]" * 5000,
+    "deep": '[{"x":' + "[" * 900 + "]" * 900 + "}]",
+    "long number": "1" * 5000,
+}
+
+
+@pytest.mark.parametrize("content", HOSTILE.values(), ids=HOSTILE)
+def test_audit_and_stats_survive_a_hostile_item(tmp_path: Path, content: str) -> None:
+    item = f'{{"type":"message","role":"user","content":{content}}}'
+    label = '{"type":"message","content":"x"}'
+    row = (
+        f'{{"responses_create_params":{{"input":[{item}]}},"expected_action":{label},"pivot_info":{content}}}'
+    )
+    write_rollouts(tmp_path / "rollouts.jsonl", episodes())
+    (tmp_path / "rows.jsonl").write_text(row)
+    assert pivot_audit(tmp_path / "rows.jsonl", tmp_path / "rollouts.jsonl").rows == 1
+    stats = pivot_stats(tmp_path / "rows.jsonl")
+    assert isinstance(stats, PivotStats)
+    assert stats.rows + stats.unreadable == 1
 
 
 @pytest.mark.parametrize(

@@ -38,9 +38,9 @@ def print_of(raw: bytes) -> ItemPrint:
     try:
         item = read_item(raw)
         fields = msgspec.json.decode(raw)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        said = msgspec.json.encode([item.kind, *_said(item, fields)], order="sorted")
+    except (ValueError, RecursionError):  # a number of thousands of digits is a plain ValueError
         return ItemPrint(ItemKind.OTHER, _digest(raw), lacks_id=False)
-    said = msgspec.json.encode([item.kind, *_said(item, fields)], order="sorted")
     lacks_id = item.kind is ItemKind.REASONING and not fields.get("id")
     return ItemPrint(item.kind, _digest(said), lacks_id)
 

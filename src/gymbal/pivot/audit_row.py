@@ -147,7 +147,7 @@ def _provenance(encoded: Raw) -> tuple[Place | None, int | None]:
     """What `pivot_info` says, as far as it has the fields that `gymbal pivot build` writes."""
     try:
         info: Any = msgspec.json.decode(encoded)
-    except (msgspec.DecodeError, RecursionError):
+    except (ValueError, RecursionError):
         return None, None
     if not isinstance(info, dict):
         return None, None

@@ -161,7 +161,7 @@ def _call_difference(
 def _same_value(one: str | None, other: str | None) -> bool:
     try:
         return bool(msgspec.json.decode(one or "") == msgspec.json.decode(other or ""))
-    except (msgspec.DecodeError, RecursionError):
+    except (ValueError, RecursionError):
         return False
 
 
