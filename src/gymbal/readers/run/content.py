@@ -7,6 +7,7 @@ same digests.
 
 from __future__ import annotations
 
+import sys
 from hashlib import sha256
 from typing import Any
 
@@ -205,7 +206,8 @@ def _settings(params: _Params) -> Settings:
 
 
 def _float_or_none(value: Any) -> float | None:
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(value) if is_number and abs(value) <= sys.float_info.max else None
 
 
 def _as_text(value: Any) -> str | None:

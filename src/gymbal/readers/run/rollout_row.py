@@ -5,7 +5,7 @@ A line can hold a megabyte of conversation: skipping instead of decoding is what
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
@@ -13,6 +13,9 @@ from gymbal.readers.run.content import NULL
 from gymbal.readers.run.output import Output
 
 Fields = dict[str, msgspec.Raw]
+
+Tokens = Annotated[int, msgspec.Meta(le=2**53)]
+"""A count that floats and JSON hold exactly; a larger one is no count."""
 
 
 class Named(msgspec.Struct, gc=False):
@@ -30,8 +33,8 @@ class Reason(msgspec.Struct, gc=False):
 class Usage(msgspec.Struct, gc=False):
     """`response.usage`: the sums over all model calls of the rollout."""
 
-    input_tokens: int | None = None
-    output_tokens: int | None = None
+    input_tokens: Tokens | None = None
+    output_tokens: Tokens | None = None
 
 
 class Response(msgspec.Struct, gc=False):
