@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from gymbal.commands.pivot_audit import pivot_audit
     from gymbal.commands.pivot_build import pivot_build
     from gymbal.commands.pivot_config import pivot_config
+    from gymbal.commands.pivot_inspect import pivot_inspect
     from gymbal.commands.pivot_stats import pivot_stats
     from gymbal.commands.pivot_validate import pivot_validate
     from gymbal.commands.record import record
@@ -30,6 +31,7 @@ __all__ = [
     "pivot_audit",
     "pivot_build",
     "pivot_config",
+    "pivot_inspect",
     "pivot_stats",
     "pivot_validate",
     "record",
@@ -48,6 +50,7 @@ _HOME = {
     "pivot_audit": "gymbal.commands.pivot_audit",
     "pivot_build": "gymbal.commands.pivot_build",
     "pivot_config": "gymbal.commands.pivot_config",
+    "pivot_inspect": "gymbal.commands.pivot_inspect",
     "pivot_stats": "gymbal.commands.pivot_stats",
     "pivot_validate": "gymbal.commands.pivot_validate",
     "record": "gymbal.commands.record",

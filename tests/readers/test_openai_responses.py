@@ -50,9 +50,25 @@ def test_response_is_one_model_call_whatever_it_holds(tmp_path: Path) -> None:
     assert trajectory.call_sizes == (4,)
 
 
-def test_response_with_results_is_an_episode_without_recorded_boundaries(tmp_path: Path) -> None:
-    (trajectory,) = read(tmp_path, pair([CALL, RESULT, MESSAGE]))
+@pytest.mark.parametrize(
+    "outside",
+    [
+        RESULT,
+        {"type": "custom_tool_call_output", "call_id": "c", "output": "1"},
+        {"role": "user", "content": "go on"},
+    ],
+)
+def test_response_with_results_is_an_episode_without_recorded_boundaries(
+    tmp_path: Path, outside: dict[str, Any]
+) -> None:
+    (trajectory,) = read(tmp_path, pair([CALL, outside, MESSAGE]))
     assert trajectory.cuts == ()
+
+
+def test_response_may_hold_hosted_calls(tmp_path: Path) -> None:
+    hosted = [{"type": "mcp_list_tools", "id": "x"}, {"type": "web_search_call", "id": "w"}, MESSAGE]
+    (trajectory,) = read(tmp_path, pair(hosted))
+    assert trajectory.call_sizes == (2,)
 
 
 def test_response_without_output_has_no_model_call(tmp_path: Path) -> None:

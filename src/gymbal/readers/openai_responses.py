@@ -131,6 +131,11 @@ def _remember(response_id: str, state: _State, log: OrderedDict[str, _State]) ->
 def _cuts(items: tuple[Item, ...]) -> tuple[RecordedCut, ...]:
     """One model call, unless something from outside stands among the items."""
     written = sum(item.by_policy for item in items)
-    if not written or any(item.kind in _FROM_OUTSIDE for item in items):
+    if not written or any(_is_from_outside(item) for item in items):
         return ()
     return (RecordedCut(CutEvidence.TURNS, (written,)),)
+
+
+def _is_from_outside(item: Item) -> bool:
+    """Messages to the policy, and results of tools of every kind."""
+    return item.kind in _FROM_OUTSIDE or item.type_name.endswith("_output")
