@@ -12,6 +12,7 @@ from __future__ import annotations
 import importlib
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 
 class GymbalError(Exception):
@@ -24,8 +25,18 @@ class GymbalError(Exception):
         self.message = message
         self.remedy = remedy
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle without calling the constructor: an error of a worker process reaches its parent whole."""
+        return _restored, (type(self), self.args, self.__dict__)
+
     def __str__(self) -> str:
         return self.message if self.remedy is None else f"{self.message}\n  {self.remedy}"
+
+
+def _restored(kind: type[GymbalError], args: tuple[Any, ...], fields: dict[str, Any]) -> GymbalError:
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(fields)
+    return error
 
 
 class UsageError(GymbalError):

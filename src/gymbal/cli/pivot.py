@@ -8,7 +8,7 @@ import click
 
 from gymbal.cli.pivot_datasets import audit_command, config_command, stats_command
 from gymbal.cli.pivot_inspect import inspect_command
-from gymbal.cli.pivot_options import build_options, selection_options
+from gymbal.cli.pivot_options import build_options, engine_options, selection_options
 from gymbal.cli.render import emit, format_option
 
 source_format_option = click.option(
@@ -32,6 +32,7 @@ def pivot() -> None:
     help="Least share of common words at which two texts match.",
 )
 @selection_options
+@engine_options
 @click.option("--overwrite", is_flag=True, help="Write into a folder that holds other files too.")
 @source_format_option
 @click.option(
@@ -46,6 +47,8 @@ def build_command(
     overwrite: bool,
     source_format: str | None,
     tools: str | None,
+    engine: str,
+    workers: int | None,
     format: str,
     **selection: Any,
 ) -> None:
@@ -72,6 +75,8 @@ def build_command(
         overwrite=overwrite,
         source_format=source_format,
         tools=tools,
+        engine=engine,
+        workers=workers,
     )
     emit(build_document(metrics, output), metrics, format)
 

@@ -51,6 +51,29 @@ _OPTIONS = (
 )
 
 
+_ENGINE_OPTIONS = (
+    click.option(
+        "--engine",
+        type=click.Choice(("in-process", "processes", "ray")),
+        default="in-process",
+        show_default=True,
+        help="Where the work is done; the files are the same.",
+    ),
+    click.option(
+        "--workers",
+        type=click.IntRange(min=1),
+        help="Workers of the engine; by default one for each processor.",
+    ),
+)
+
+
+def engine_options(command: Command) -> Command:
+    """Add the options that say where the work is done."""
+    for option in reversed(_ENGINE_OPTIONS):
+        command = option(command)
+    return command
+
+
 def selection_options(command: Command) -> Command:
     """Add the options to a command, in the order of the list."""
     for option in reversed(_OPTIONS):

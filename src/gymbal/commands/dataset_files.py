@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from gymbal.errors import InputError
-from gymbal.pivot.build import ROWS, ROWS_OF_PART
+from gymbal.pivot.lines import ROWS, ROWS_OF_PART
 
 
 def rows_files_of(dataset: Path) -> dict[str, Path]:

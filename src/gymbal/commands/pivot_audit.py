@@ -9,7 +9,7 @@ from gymbal.commands.dataset_files import rows_files_of
 from gymbal.errors import UsageError
 from gymbal.model.audit import AuditReport
 from gymbal.pivot.audit import audit
-from gymbal.pivot.build import SKIPPED
+from gymbal.pivot.lines import SKIPPED
 from gymbal.readers.detect import read_trajectories
 from gymbal.readers.tools_file import read_tools_file, with_tools
 

@@ -6,9 +6,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from gymbal.commands.dataset_files import name_after
+from gymbal.commands.pivot_shards import build_in_shards, plan_parts, shard_bytes_for
 from gymbal.errors import UsageError
 from gymbal.model.pivot import BuildMetrics
 from gymbal.model.trajectory import Trajectory
+from gymbal.parallel import Engine, default_workers
 from gymbal.pivot.build import build
 from gymbal.pivot.groups import group_rewards, groups_of
 from gymbal.pivot.options import BuildOptions, MixedGroups
@@ -29,6 +31,8 @@ def pivot_build(
     overwrite: bool = False,
     source_format: str | None = None,
     tools: str | Path | None = None,
+    engine: str = Engine.IN_PROCESS,
+    workers: int | None = None,
 ) -> BuildMetrics:
     """Make one training row of each model call in files of trajectories; write the dataset folder `output`.
 
@@ -40,6 +44,9 @@ def pivot_build(
     is replaced; one that holds other files only with `overwrite`, which leaves those
     files alone.
 
+    `engine` says where the work is done: `in-process`, over `processes`, or on `ray`, by `workers` of them:
+    as many as there are processors by default. The files that are written are the same, byte for byte.
+
     Raises InputError for a source of no known format, one that breaks its format, and a folder that cannot
     be written; UsageError for arguments that no dataset can have. The folder is then as it was before.
     """
@@ -50,6 +57,20 @@ def pivot_build(
     chosen = options or BuildOptions()
     schemas = None if tools is None else read_tools_file(Path(tools))
 
+    dataset = name_after(folder.resolve().name) if name is None else name
+    if engine != Engine.IN_PROCESS:
+        count = default_workers() if workers is None else workers
+        return build_in_shards(
+            plan_parts(paths, source_format, schemas, shard_bytes=shard_bytes_for(paths, count)),
+            folder,
+            name=dataset,
+            threshold=threshold,
+            options=chosen,
+            engine=_engine(engine),
+            workers=count,
+            overwrite=overwrite,
+        )
+
     def read() -> Iterator[Trajectory]:
         trajectories = read_trajectories(paths, source_format)
         return trajectories if schemas is None else with_tools(trajectories, schemas)
@@ -57,9 +78,17 @@ def pivot_build(
     return build(
         read(),
         folder,
-        name=name_after(folder.resolve().name) if name is None else name,
+        name=dataset,
         threshold=threshold,
         options=chosen,
         groups=None if chosen.mixed_groups is MixedGroups.IGNORE else groups_of(group_rewards(read())),
         overwrite=overwrite,
     )
+
+
+def _engine(name: str) -> Engine:
+    try:
+        return Engine(name)
+    except ValueError:
+        known = ", ".join(Engine)
+        raise UsageError(f"there is no engine {name!r}", remedy=f"Known engines: {known}.") from None

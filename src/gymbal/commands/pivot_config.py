@@ -11,8 +11,9 @@ from gymbal.errors import UsageError
 from gymbal.io.write import write_bytes
 from gymbal.model.pivot_config import ConfigResult, GymCheck
 from gymbal.pivot.agents import count_agents
-from gymbal.pivot.build import ROWS, comparator_of
+from gymbal.pivot.build import comparator_of
 from gymbal.pivot.config import config_yaml
+from gymbal.pivot.lines import ROWS
 from gymbal.pivot.row import DATASET_NAME, agent_name
 from gymbal.pivot.split import PARTS
 from gymbal.probe.gym_validate import GymCommand, find_gym, validate_config

@@ -7,8 +7,9 @@ from pathlib import Path
 from gymbal.errors import InputError, UsageError
 from gymbal.io.decode import read_yaml
 from gymbal.model.pivot import ValidationReport
-from gymbal.pivot.build import CONFIG, ROWS, ROWS_OF_PART
+from gymbal.pivot.build import CONFIG
 from gymbal.pivot.config import read_gym_config
+from gymbal.pivot.lines import ROWS, ROWS_OF_PART
 from gymbal.pivot.validate import validate
 
 

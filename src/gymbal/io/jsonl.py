@@ -68,22 +68,31 @@ def read_lines(path: Path) -> Iterator[Line]:
     """
     number = 0
     with open_bytes(path) as stream:
-        for offset, data, is_terminated in _split(stream, path):
+        for offset, data, is_terminated in split_lines(stream, path):
             number += 1
-            record = data.removeprefix(BYTE_ORDER_MARK).strip() if number == 1 else data.strip()
-            if record:
-                yield Line(number, offset + data.index(record[:1]), record, is_terminated)
+            line = line_of(number, offset, data, is_terminated=is_terminated)
+            if line is not None:
+                yield line
 
 
-def _split(stream: BinaryIO, path: Path) -> Iterator[tuple[int, bytes, bool]]:
+def line_of(number: int, offset: int, data: bytes, *, is_terminated: bool) -> Line | None:
+    """The record in `data`, without what is around it; None for a blank line."""
+    record = data.removeprefix(BYTE_ORDER_MARK).strip() if number == 1 else data.strip()
+    return Line(number, offset + data.index(record[:1]), record, is_terminated) if record else None
+
+
+def split_lines(
+    stream: BinaryIO, path: Path, *, offset: int = 0, number: int = 0
+) -> Iterator[tuple[int, bytes, bool]]:
     """Yield offset, bytes without the line break, and whether there was one, for every line of `stream`.
 
+    `offset` is where the stream stands in the file, `number` how many lines begin before that; errors say so.
     Each byte is copied once out of one buffer: `readline` and `strip` copy long lines three times.
     """
     damage = stream_errors(path)
     buffer = bytearray(READ_BUFFER_BYTES)
     view = memoryview(buffer)
-    offset = number = size = 0
+    size = 0
     parts: list[bytes] = []
     while True:
         try:

@@ -5,41 +5,35 @@ trajectories -> model calls -> label and prefix -> row or reason -> filters -> r
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import BinaryIO
-
-import msgspec
 
 from gymbal.errors import UsageError
 from gymbal.io.folder import atomic_folder
-from gymbal.io.write import WRITE_BUFFER_BYTES
-from gymbal.model.pivot import BuildMetrics, Refusal, Skipped, SkipReason
+from gymbal.model.pivot import BuildMetrics
 from gymbal.model.trajectory import Trajectory
-from gymbal.pivot.candidate import Candidate
 from gymbal.pivot.card import card
 from gymbal.pivot.config import config_yaml
 from gymbal.pivot.filters import JudgeWanted
 from gymbal.pivot.groups import Groups
-from gymbal.pivot.metrics import Tally, count_candidate, count_trajectory, encode_metrics, metrics_of
-from gymbal.pivot.options import BuildOptions
-from gymbal.pivot.row import DATASET_NAME, Row
-from gymbal.pivot.split import PARTS, side_of
+from gymbal.pivot.lines import ROWS, ROWS_OF_PART, SKIPPED, rows_files, write_lines
+from gymbal.pivot.metrics import encode_metrics, metrics_of
+from gymbal.pivot.options import BuildOptions, check_options
+from gymbal.pivot.row import DATASET_NAME
+from gymbal.pivot.shard import Shard, join_shards
 from gymbal.verify import Comparator, ComparatorConfig
 
-ROWS, SKIPPED, METRICS = "pivots.jsonl", "skipped.jsonl", "metrics.json"
-CONFIG, CARD = "config.yaml", "README.md"
-ROWS_OF_PART = {name: f"{name}.jsonl" for name in PARTS}
-"""File of each side of a split."""
-
-_ALWAYS = (SKIPPED, METRICS, CONFIG, CARD)
-FILES = (ROWS, *_ALWAYS)
+METRICS, CONFIG, CARD = "metrics.json", "config.yaml", "README.md"
+DESCRIPTIONS = (SKIPPED, METRICS, CONFIG, CARD)
+FILES = (ROWS, *DESCRIPTIONS)
 """What a dataset folder holds."""
-FILES_WITH_SPLIT = (*ROWS_OF_PART.values(), *_ALWAYS)
+FILES_WITH_SPLIT = (*ROWS_OF_PART.values(), *DESCRIPTIONS)
 """What it holds when the tasks were split."""
 LAYOUTS = (FILES, FILES_WITH_SPLIT)
+
+SHARDS = "shards"
+"""Folder of the shards while a build goes on."""
 
 
 def build(
@@ -61,38 +55,55 @@ def build(
     whatever `trajectories` raises; no folder is left behind then.
     """
     options = options or BuildOptions()
-    files = FILES_WITH_SPLIT if options.split else FILES
     judge = JudgeWanted(name, comparator_of(name, threshold), options, groups or {})
-    with atomic_folder(output, names=files, earlier=LAYOUTS, overwrite=overwrite) as folder:
-        tally = _write_lines(trajectories, folder, judge)
+    with dataset_folder(output, options, overwrite=overwrite) as folder:
+        tally = write_lines(trajectories, folder, judge)
         metrics = metrics_of(tally, name, options, groups or {})
-        paths = {part: str(output / file) for part, file in rows_files(options).items()}
-        (folder / METRICS).write_bytes(encode_metrics(metrics))
-        (folder / CONFIG).write_bytes(config_yaml(name, threshold, paths))
-        (folder / CARD).write_bytes(card(metrics, threshold))
+        write_descriptions(folder, output, metrics, threshold, options)
     return metrics
 
 
-def _write_lines(trajectories: Iterable[Trajectory], folder: Path, judge: JudgeWanted) -> Tally:
-    """Write the rows and the skipped candidates into `folder`, and return what was counted."""
-    options = judge.options
-    files = rows_files(options)
-    tally: Tally = Counter()
-    keys: set[bytes] = set()
-    with ExitStack() as stack:
-        streams = {
-            file: stack.enter_context((folder / file).open("wb", buffering=WRITE_BUFFER_BYTES))
-            for file in (*files.values(), SKIPPED)
-        }
-        for trajectory in trajectories:
-            judged = judge(trajectory)
-            part = side_of(trajectory, options.split)
-            tally.update(count_trajectory(judged))
-            for candidate in judged.candidates:
-                final = _without_duplicate(candidate, keys) if options.dedupe else candidate
-                tally.update(count_candidate(final, part))
-                _write(final, trajectory, streams[files[part]], streams[SKIPPED])
-    return tally
+def build_from_shards(
+    write_shards: Callable[[Path], Iterable[Shard]],
+    output: Path,
+    *,
+    name: str,
+    threshold: float,
+    options: BuildOptions,
+    groups: Groups,
+    overwrite: bool = False,
+) -> BuildMetrics:
+    """Do what `build` does, byte for byte, from shards that were written apart from each other.
+
+    `write_shards` gets a folder for them and yields them in the order of the sources. Raises as `build` does,
+    and whatever `write_shards` raises.
+    """
+    comparator_of(name, threshold)
+    check_options(options)
+    with dataset_folder(output, options, overwrite=overwrite) as folder:
+        shards = folder / SHARDS
+        shards.mkdir()
+        tally = join_shards(write_shards(shards), folder, options)
+        shards.rmdir()
+        metrics = metrics_of(tally, name, options, groups)
+        write_descriptions(folder, output, metrics, threshold, options)
+    return metrics
+
+
+def dataset_folder(output: Path, options: BuildOptions, *, overwrite: bool) -> AbstractContextManager[Path]:
+    """The folder to fill, which becomes `output` when all went well."""
+    names = (*rows_files(options).values(), *DESCRIPTIONS)
+    return atomic_folder(output, names=names, earlier=LAYOUTS, overwrite=overwrite)
+
+
+def write_descriptions(
+    folder: Path, output: Path, metrics: BuildMetrics, threshold: float, options: BuildOptions
+) -> None:
+    """Write what goes with the rows: metrics, config and card."""
+    paths = {part: str(output / file) for part, file in rows_files(options).items()}
+    (folder / METRICS).write_bytes(encode_metrics(metrics))
+    (folder / CONFIG).write_bytes(config_yaml(metrics.dataset, threshold, paths))
+    (folder / CARD).write_bytes(card(metrics, threshold))
 
 
 def comparator_of(name: str, threshold: float) -> Comparator:
@@ -102,35 +113,3 @@ def comparator_of(name: str, threshold: float) -> Comparator:
     if not 0.0 <= threshold <= 1.0:
         raise UsageError(f"the threshold must be between 0 and 1, found {threshold}")
     return Comparator(ComparatorConfig(word_count_similarity_threshold=threshold))
-
-
-def rows_files(options: BuildOptions) -> dict[str, str]:
-    """File name of the rows of each side of the split; without one all rows are for training."""
-    if not options.split:
-        return {PARTS[0]: ROWS}
-    return {part.name: ROWS_OF_PART[part.name] for part in options.split}
-
-
-def _without_duplicate(candidate: Candidate, keys: set[bytes]) -> Candidate:
-    row = candidate.outcome
-    if isinstance(row, Refusal):
-        return candidate
-    if row.key in keys:
-        detail = f"the row with uuid {row.info.uuid} has the same request and label"
-        return candidate._replace(outcome=Refusal(SkipReason.DUPLICATE, detail))
-    keys.add(row.key)
-    return candidate
-
-
-def _write(candidate: Candidate, trajectory: Trajectory, rows: BinaryIO, skipped: BinaryIO) -> None:
-    outcome = candidate.outcome
-    if isinstance(outcome, Row):
-        rows.writelines(outcome.parts)
-        return
-    line = Skipped(
-        source=trajectory.source,
-        call=candidate.call.index,
-        reason=outcome.reason,
-        detail=outcome.detail,
-    )
-    skipped.write(msgspec.json.encode(line) + b"\n")

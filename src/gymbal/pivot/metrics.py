@@ -53,7 +53,11 @@ def count_trajectory(judged: Judged) -> Iterator[tuple[str, str]]:
 def count_candidate(candidate: Candidate, part: str) -> Iterator[tuple[str, str]]:
     """Yield what one candidate of the side `part` adds to a tally, with its final outcome."""
     yield from _of_call(candidate.call)
-    outcome = candidate.outcome
+    yield from count_outcome(candidate.outcome, part)
+
+
+def count_outcome(outcome: Row | Refusal, part: str) -> Iterator[tuple[str, str]]:
+    """Yield what the outcome alone adds: the rest of a candidate counts whatever became of it."""
     if isinstance(outcome, Refusal):
         yield "skipped", outcome.reason
     else:

@@ -18,6 +18,7 @@ from msgspec import Raw, field
 from gymbal.errors import InputError
 from gymbal.io.jsonl import Line, read_lines
 from gymbal.io.ledger import Ledger
+from gymbal.io.shards import ByteRange, read_part
 from gymbal.model.item import MODEL_WRITTEN, Item, ItemKind
 from gymbal.model.trajectory import CutEvidence, RecordedCut, Source, Trajectory
 from gymbal.readers.base.boundaries import token_id_cut
@@ -76,7 +77,7 @@ def matches(head: Head) -> bool:
 
 def read(path: Path, options: ReadOptions) -> Iterator[Trajectory]:
     """Yield the rollouts of one file in order, holding one at a time; raise InputError at a bad line."""
-    return read_gym_rollouts(path, call_count_field=options.call_count_field)
+    return read_gym_rollouts(path, call_count_field=options.call_count_field, part=options.part)
 
 
 def read_gym_rollouts(
@@ -85,8 +86,9 @@ def read_gym_rollouts(
     on_bad_row: Literal["raise", "collect"] = "raise",
     ledger: Ledger | None = None,
     call_count_field: str | None = None,
+    part: ByteRange | None = None,
 ) -> Iterator[Trajectory]:
-    """Yield the rollouts of one file in order, holding one at a time.
+    """Yield the rollouts of one file, or of a `part` of it, in order, holding one at a time.
 
     A bad line raises InputError with its line and byte offset; with `on_bad_row="collect"` it is counted in
     `ledger` instead and passed over. A file that cannot be read, or whose every line is bad, raises
@@ -95,7 +97,7 @@ def read_gym_rollouts(
     count = Ledger() if ledger is None else ledger
     first_error: InputError | None = None
     any_good = False
-    for line in read_lines(path):
+    for line in read_lines(path) if part is None else read_part(path, part):
         try:
             trajectory = _read_row(path, line, call_count_field)
         except InputError as error:

@@ -10,6 +10,7 @@ from typing import Protocol, cast
 import msgspec
 
 from gymbal.errors import InputError
+from gymbal.io.shards import ByteRange
 from gymbal.model.trajectory import Trajectory
 from gymbal.readers.base.records import read_records
 
@@ -39,6 +40,8 @@ class ReadOptions(msgspec.Struct, frozen=True, kw_only=True):
 
     call_count_field: str | None = None
     """Field of a record that holds the number of model calls; dots lead into objects."""
+    part: ByteRange | None = None
+    """Read only the records that begin here; for formats that have ranges."""
 
 
 class _Module(Protocol):
@@ -57,6 +60,8 @@ class Format(msgspec.Struct, frozen=True):
     """One line that says what writes such files."""
     home: str
     """The module that holds `matches(head)` and `read(path, options)`."""
+    has_ranges: bool = False
+    """Every file holds one record per line, so that `ReadOptions.part` can name a part of one."""
 
     def matches(self, head: Head) -> bool:
         """Whether a file with this head looks like one of the format."""

@@ -1,0 +1,125 @@
+"""Builds a pivot dataset from parts of its sources, on any engine; the bytes are those of one pass."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from gymbal.io.shards import ByteRange, byte_ranges
+from gymbal.model.pivot import BuildMetrics
+from gymbal.model.trajectory import Trajectory
+from gymbal.parallel import Engine, run_all
+from gymbal.pivot.build import build_from_shards, comparator_of
+from gymbal.pivot.filters import JudgeWanted
+from gymbal.pivot.groups import Groups, RewardRange, group_rewards, groups_of, join_groups
+from gymbal.pivot.options import BuildOptions, MixedGroups
+from gymbal.pivot.shard import Shard, write_shard
+from gymbal.readers.base.format import ReadOptions
+from gymbal.readers.detect import detect, format_named
+from gymbal.readers.tools_file import with_tools
+
+SHARDS_PER_WORKER = 8
+"""So many that workers end at about the same time, so few that starting one costs nothing."""
+
+LEAST_SHARD_BYTES = 4 * 1024 * 1024
+MOST_SHARD_BYTES = 256 * 1024 * 1024
+"""What is lost when a worker is killed."""
+
+
+class Part(msgspec.Struct, frozen=True, kw_only=True):
+    """What a worker reads."""
+
+    path: Path
+    format: str
+    range: ByteRange | None
+    """None: the whole file."""
+    tools: bytes | None
+    """Schemas for trajectories that list none."""
+
+
+class Recipe(msgspec.Struct, frozen=True, kw_only=True):
+    """What all workers do alike."""
+
+    name: str
+    threshold: float
+    options: BuildOptions
+    groups: Groups
+
+
+class ShardJob(msgspec.Struct, frozen=True):
+    part: Part
+    recipe: Recipe
+    folder: Path
+
+
+def build_in_shards(
+    parts: Sequence[Part],
+    output: Path,
+    *,
+    name: str,
+    threshold: float,
+    options: BuildOptions,
+    engine: Engine,
+    workers: int,
+    overwrite: bool = False,
+) -> BuildMetrics:
+    """Build the dataset of `parts`, which are in the order of the sources; raise as `pivot_build` does."""
+    groups: Groups = {}
+    if options.mixed_groups is not MixedGroups.IGNORE:
+        groups = groups_of(join_groups(run_all(rewards_of_part, parts, engine=engine, workers=workers)))
+    recipe = Recipe(name=name, threshold=threshold, options=options, groups=groups)
+
+    def write_shards(folder: Path) -> Iterator[Shard]:
+        jobs = [ShardJob(part, recipe, folder / str(number)) for number, part in enumerate(parts)]
+        return run_all(shard_of_part, jobs, engine=engine, workers=workers)
+
+    return build_from_shards(
+        write_shards,
+        output,
+        name=name,
+        threshold=threshold,
+        options=options,
+        groups=groups,
+        overwrite=overwrite,
+    )
+
+
+def plan_parts(
+    paths: Sequence[Path], source_format: str | None, tools: bytes | None, *, shard_bytes: int
+) -> list[Part]:
+    """Cut the sources into parts of `shard_bytes`; compressed files and JSON documents are one part each.
+
+    Raises InputError for a source that cannot be read, UsageError for an unknown format.
+    """
+    parts = []
+    for path in paths:
+        found = detect(path) if source_format is None else format_named(source_format)
+        ranges = byte_ranges(path, shard_bytes) if found.has_ranges else ()
+        parts += [Part(path=path, format=found.name, range=each, tools=tools) for each in ranges or (None,)]
+    return parts
+
+
+def shard_bytes_for(paths: Sequence[Path], workers: int) -> int:
+    """A size of shards that keeps all workers busy."""
+    total = sum(path.stat().st_size for path in paths if path.is_file())
+    return min(max(total // (max(workers, 1) * SHARDS_PER_WORKER) + 1, LEAST_SHARD_BYTES), MOST_SHARD_BYTES)
+
+
+def shard_of_part(job: ShardJob) -> Shard:
+    """Write the shard of one job."""
+    recipe = job.recipe
+    comparator = comparator_of(recipe.name, recipe.threshold)
+    judge = JudgeWanted(recipe.name, comparator, recipe.options, recipe.groups)
+    return write_shard(_trajectories(job.part), job.folder, str(job.part.path), judge)
+
+
+def rewards_of_part(part: Part) -> dict[str, RewardRange | None]:
+    """Read the rewards of one part."""
+    return group_rewards(_trajectories(part))
+
+
+def _trajectories(part: Part) -> Iterator[Trajectory]:
+    found = format_named(part.format).read(part.path, ReadOptions(part=part.range))
+    return found if part.tools is None else with_tools(found, part.tools)

@@ -1,0 +1,107 @@
+"""Writes the rows and the skipped candidates of a dataset, line by line, and counts them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+import msgspec
+
+from gymbal.io.write import WRITE_BUFFER_BYTES
+from gymbal.model.pivot import Refusal, Skipped, SkipReason
+from gymbal.model.trajectory import Source, Trajectory
+from gymbal.pivot.candidate import Candidate
+from gymbal.pivot.filters import JudgeWanted
+from gymbal.pivot.metrics import Tally, count_candidate, count_trajectory
+from gymbal.pivot.options import BuildOptions
+from gymbal.pivot.row import Row
+from gymbal.pivot.split import PARTS, side_of
+
+ROWS, SKIPPED = "pivots.jsonl", "skipped.jsonl"
+ROWS_OF_PART = {name: f"{name}.jsonl" for name in PARTS}
+"""File of each side of a split."""
+
+
+class KeptRow(NamedTuple):
+    """What must be known of a written row to take it out again."""
+
+    key: bytes
+    part: str
+    size: int
+    """Bytes of its line."""
+    skipped_before: int
+    """Lines of the skipped file that were written before it."""
+    offset: int
+    """`Source.offset` of its trajectory."""
+
+
+def rows_files(options: BuildOptions) -> dict[str, str]:
+    """File name of the rows of each side of the split; without one all rows are for training."""
+    if not options.split:
+        return {PARTS[0]: ROWS}
+    return {part.name: ROWS_OF_PART[part.name] for part in options.split}
+
+
+def write_lines(
+    trajectories: Iterable[Trajectory], folder: Path, judge: JudgeWanted, index: list[KeptRow] | None = None
+) -> Tally:
+    """Write every candidate into its file of `folder`, and return what was counted.
+
+    `index` gets the rows that were kept, in order.
+    """
+    files = rows_files(judge.options)
+    tally: Tally = Counter()
+    keys: set[bytes] = set()
+    skipped_lines = 0
+    with ExitStack() as stack:
+        streams = {
+            file: stack.enter_context((folder / file).open("wb", buffering=WRITE_BUFFER_BYTES))
+            for file in (*files.values(), SKIPPED)
+        }
+        for trajectory in trajectories:
+            judged = judge(trajectory)
+            part = side_of(trajectory, judge.options.split)
+            tally.update(count_trajectory(judged))
+            for candidate in judged.candidates:
+                final = _without_duplicate(candidate, keys) if judge.options.dedupe else candidate
+                tally.update(count_candidate(final, part))
+                _write(final, trajectory.source, streams[files[part]], streams[SKIPPED])
+                if isinstance(final.outcome, Refusal):
+                    skipped_lines += 1
+                elif index is not None:
+                    size = sum(len(piece) for piece in final.outcome.parts)
+                    offset = trajectory.source.offset
+                    index.append(KeptRow(final.outcome.key, part, size, skipped_lines, offset))
+    return tally
+
+
+def duplicate_refusal(uuid: str) -> Refusal:
+    """The refusal of a row that an earlier one equals; both have the same uuid."""
+    return Refusal(SkipReason.DUPLICATE, f"the row with uuid {uuid} has the same request and label")
+
+
+def skipped_line(source: Source, call: int, refusal: Refusal) -> bytes:
+    """A line of the skipped file."""
+    line = Skipped(source=source, call=call, reason=refusal.reason, detail=refusal.detail)
+    return msgspec.json.encode(line) + b"\n"
+
+
+def _without_duplicate(candidate: Candidate, keys: set[bytes]) -> Candidate:
+    row = candidate.outcome
+    if isinstance(row, Refusal):
+        return candidate
+    if row.key in keys:
+        return candidate._replace(outcome=duplicate_refusal(row.info.uuid))
+    keys.add(row.key)
+    return candidate
+
+
+def _write(candidate: Candidate, source: Source, rows: BinaryIO, skipped: BinaryIO) -> None:
+    outcome = candidate.outcome
+    if isinstance(outcome, Row):
+        rows.writelines(outcome.parts)
+    else:
+        skipped.write(skipped_line(source, candidate.call.index, outcome))
