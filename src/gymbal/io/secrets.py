@@ -41,10 +41,12 @@ _BEARER = re.compile(r"\b(bearer)\s+[^\s'\"]{6,}", re.IGNORECASE)
 
 _URL_PASSWORD = re.compile(r"(\b[a-z][a-z0-9+.\-]{1,20}://[^\s/:@]*:)[^\s/@]+(@)", re.IGNORECASE)
 
-_NAMED_IN_TEXT = re.compile(
-    r"(?<![A-Za-z0-9_\-.])([A-Za-z0-9_\-.]+)([\"']?\s*[=:]\s*|\s+)(\"[^\"]*\"|'[^']*'|[^\s\"',;&]+)"
+_NAME_IN_TEXT = re.compile(
+    r"(?<![A-Za-z0-9_\-.])(?P<name>[A-Za-z0-9_\-.]+)(?P<between>[\"']?\s*[=:]\s*|\s+(?!-))"
 )
-"""`name=value`, `"name": value` or `--name value` inside a longer text."""
+"""What may stand before a value inside a longer text: `name=`, `"name": ` or `--name `."""
+
+_VALUE_IN_TEXT = re.compile(r"\"[^\"]*\"|'[^']*'|[^\s\"',;&]+")
 
 
 def is_secret_name(name: str) -> bool:
@@ -74,13 +76,22 @@ def mask_text(text: str) -> str:
     text = _URL_PASSWORD.sub(rf"\1{MASK}\2", text)
     text = _BEARER.sub(rf"\1 {MASK}", text)
     text = _SECRET_SHAPES.sub(MASK, text)
-    return _NAMED_IN_TEXT.sub(_mask_named, text)
+    return _mask_named(text)
 
 
-def _mask_named(match: re.Match[str]) -> str:
-    name, between, _ = match.groups()
-    is_assignment = between.strip() != "" or name.startswith("-")
-    return f"{name}{between}{MASK}" if is_assignment and is_secret_name(name) else match.group()
+def _mask_named(text: str) -> str:
+    """Mask the values of secret names. Any other value is looked at again: it can hold a name of its own."""
+    parts: list[str] = []
+    done = place = 0
+    while match := _NAME_IN_TEXT.search(text, place):
+        place = match.end("name")
+        is_assigned = match["between"].strip() != "" or match["name"].startswith("-")
+        if is_assigned and is_secret_name(match["name"]):
+            value = _VALUE_IN_TEXT.match(text, match.end())
+            if value is not None:
+                parts += (text[done : match.end()], MASK)
+                done = place = value.end()
+    return "".join((*parts, text[done:]))
 
 
 MIN_SECRET_CHARACTERS = 6
@@ -138,7 +149,7 @@ def mask_words(words: Iterable[str], secrets: Iterable[str] = ()) -> list[str]:
         plain_name = name.lstrip("+~-")
         if names_next and not word.startswith("-"):
             masked.append(MASK)
-        elif equals and is_secret_path(plain_name.split(".")):
+        elif equals and " " not in name and is_secret_path(plain_name.split(".")):
             masked.append(f"{name}={MASK}")
         else:
             masked.append(mask_values(mask_text(word), secrets))

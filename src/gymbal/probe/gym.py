@@ -25,6 +25,9 @@ from gymbal.probe.program import Answer, ask_program
 
 DISTRIBUTION = "nemo-gym"
 
+RELEASE = "release"
+"""How a Gym is known that came as a package of its version: there is no commit, and none is needed."""
+
 PYTHON_SECONDS = 30.0
 
 RESOLVE_SECONDS = 300.0
@@ -136,7 +139,7 @@ def read_installed_gym(python: str | Path) -> InstalledGym | str:
         return msgspec.structs.replace(installed, commit=commit, known_from="direct_url.json of the install")
     checkout = read_checkout(package, tracks="__init__.py") if package else None
     if checkout is None:
-        return installed
+        return msgspec.structs.replace(installed, known_from=RELEASE) if version else installed
     return msgspec.structs.replace(
         installed, commit=checkout.commit, changes=checkout.changes, known_from="git checkout of the package"
     )

@@ -69,8 +69,8 @@ def read_container(environment: Mapping[str, str], root: Path = Path("/")) -> di
         if match and "id" not in found:
             found["id"] = match[1]
     found.update(dict(_PODMAN_FIELD.findall(_text(root / "run/.containerenv"))))
-    if not found and (root / ".dockerenv").exists():
-        found["id"] = environment.get("HOSTNAME", "unknown")
+    if not found and (root / ".dockerenv").exists() and environment.get("HOSTNAME"):
+        found["id"] = environment["HOSTNAME"]
     return found or None
 
 

@@ -90,6 +90,8 @@ def _facts(launch: Mapping[str, Any], file: str, at: str) -> Iterator[Fact]:
 def _gym(gym: Mapping[str, Any], file: str, at: str) -> Iterator[Fact]:
     if gym.get("version"):
         yield _fact("gym_version", Role.CODE, gym["version"], file, f"{at}.version")
+    if gym.get("known_from"):
+        yield _fact("gym_install", Role.BOOKKEEPING, gym["known_from"], file, f"{at}.known_from")
     commit = gym.get("commit")
     if isinstance(commit, str):
         yield _fact("gym_commit", Role.CODE, commit, file, f"{at}.commit")

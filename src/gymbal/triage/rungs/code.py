@@ -13,6 +13,7 @@ from gymbal.model.finding import Comparison, Finding, Rung, Status
 from gymbal.model.history import CodeHistory
 from gymbal.triage.facts import FactComparison, compare_facts, contradiction_step, some_names
 from gymbal.triage.pair import Pair
+from gymbal.triage.side import SideView
 
 ROLES = frozenset({Role.CODE, Role.SERVING})
 
@@ -24,6 +25,10 @@ HOW_TO_SUPPLY = "take the Gym commit of each run from its launcher's log, or fro
 COMMIT = "gym_commit"
 CHANGES = "gym_changes"
 
+INSTALL = "gym_install"
+RELEASE = "release"
+"""What `gymbal record` says of a Gym that came as a package: its version is as good as a commit."""
+
 TOLD_BY_THE_COMMIT = frozenset({"gym_version", "gym_ref", "gym_repo"})
 """Facts that one commit settles, whatever name it went by."""
 
@@ -32,7 +37,7 @@ CORE_CHANGED = "gym_commit (only Gym's own package differs)"
 
 def check(pair: Pair) -> Finding:
     """`same` only when every code and serving fact that either side knows is known and equal on both."""
-    facts = _settled(compare_facts(pair.left.run.facts, pair.right.run.facts, ROLES), pair.history)
+    facts = _settled(compare_facts(pair.left.run.facts, pair.right.run.facts, ROLES), pair)
     said = _said(pair.history)
     history = _history_facts(pair.history)
     steps = (*_steps(pair.history), *map(contradiction_step, facts.contradictions), *facts.remedies)
@@ -65,8 +70,9 @@ def check(pair: Pair) -> Finding:
     )
 
 
-def _settled(facts: FactComparison, history: CodeHistory | None) -> FactComparison:
-    """The comparison, with what a commit and its history say taken into account."""
+def _settled(facts: FactComparison, pair: Pair) -> FactComparison:
+    """The comparison, with what a commit, its history, or a release say taken into account."""
+    history = pair.history
     equal, different, unknown = (
         {fact.name: fact for fact in facts.equal},
         {fact.name: fact for fact in facts.different},
@@ -83,6 +89,8 @@ def _settled(facts: FactComparison, history: CodeHistory | None) -> FactComparis
         for name in TOLD_BY_THE_COMMIT:
             different.pop(name, None)
             unknown.pop(name, None)
+    if COMMIT in unknown and "gym_version" in equal and all(map(_is_release, (pair.left, pair.right))):
+        del unknown[COMMIT]
     if COMMIT in equal and str(equal[COMMIT].left).endswith(DIRTY) and CHANGES not in equal | different:
         unknown[CHANGES] = None
     return msgspec.structs.replace(
@@ -91,6 +99,11 @@ def _settled(facts: FactComparison, history: CodeHistory | None) -> FactComparis
         different=tuple(different.values()),
         unknown=tuple(sorted(unknown)),
     )
+
+
+def _is_release(side: SideView) -> bool:
+    """Whether Gym was installed as the package of its version, which is one state of the code."""
+    return any(fact.name == INSTALL and fact.value == RELEASE for fact in side.run.facts)
 
 
 def _is_the_same_for_this_benchmark(commit: Comparison, history: CodeHistory | None) -> bool:
