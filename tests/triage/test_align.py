@@ -46,3 +46,15 @@ def test_benchmark_is_unknown_where_the_answers_were_not_kept() -> None:
     finding = rung(explain(make_run(FOUR), make_run(FOUR, is_planned=False)), Rung.BENCHMARK)
     assert finding.status is Status.UNKNOWN
     assert "materialized_inputs" in finding.next[0]
+
+
+def test_unrelated_tasks_are_not_paired_by_their_number() -> None:
+    other = {f"other {prompt}": rewards for prompt, rewards in FOUR.items()}
+    finding = rung(explain(make_run(FOUR, label="mine"), make_run(other, label="theirs")), Rung.BENCHMARK)
+    assert "0 of 4 tasks shared; 4 only in mine" in finding.summary
+    assert "changed" not in finding.summary
+
+
+def test_doubled_task_is_named_and_no_other() -> None:
+    finding = rung(explain(make_run(FOUR), make_run({**FOUR, "c": [0, 0, 0, 0]})), Rung.BENCHMARK)
+    assert "1 with another share of the repeats: task 2" in finding.summary

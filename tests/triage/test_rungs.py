@@ -9,7 +9,7 @@ from run_factory import SETTINGS, make_run
 from gymbal.errors import UsageError
 from gymbal.model.evidence import Fact, Role, Strength
 from gymbal.model.finding import Finding, Rung, Status, TriageReport
-from gymbal.model.run import Problem, ProblemKind, Rollout, Stop
+from gymbal.model.run import Problem, ProblemKind, Rollout, Run, Stop
 from gymbal.triage.explain import explain
 
 TASKS = {
@@ -217,3 +217,48 @@ def test_equivalence_within_a_margin_is_shown_only_where_the_interval_fits() -> 
     assert narrow is not None
     assert not narrow.is_shown
     assert explain(make_run(TASKS), make_run(TASKS)).noise.equivalence is None
+
+
+def test_lost_rollouts_explain_nothing_where_the_scores_are_equal() -> None:
+    # Two of four repeats of a task that always passes are lost: the mean over tasks and rows stays 1.
+    full: dict[str, list[float | None]] = {f"t{n}": [1.0] * 4 for n in range(8)}
+    report = explain(make_run(full), make_run({**full, "t3": [1.0, None, None, 1.0]}, failed="x"))
+    finding = rung(report, Rung.ACCOUNTING)
+    assert finding.status is Status.SAME
+    assert "the reported scores are equal all the same" in finding.summary
+    assert report.verdict.rung is Rung.NOISE
+
+
+def test_one_flip_among_repeats_that_never_vary_is_not_certain() -> None:
+    # 50 deterministic tasks, one of which flips: p over tasks is .32, whatever the repeats seem to say.
+    left = {f"t{n}": [1.0] * 4 for n in range(50)}
+    report = explain(make_run(left), make_run({**left, "t7": [0.0] * 4}))
+    assert report.gap.distinguishable is False
+    assert report.verdict.rung is Rung.NOISE
+
+
+def test_level_that_is_no_number_is_refused() -> None:
+    with pytest.raises(UsageError, match="level"):
+        explain(make_run(TASKS), make_run(TASKS), level=float("nan"))
+
+
+def test_lost_rollouts_of_one_stage_are_missing() -> None:
+    def staged(run: Run, stages: tuple[int, ...]) -> Run:
+        assert run.planned is not None
+        return msgspec.structs.replace(
+            run,
+            rollouts=tuple(
+                msgspec.structs.replace(row, key=row.key._replace(stage=stage))
+                for stage in stages
+                for row in run.rollouts
+            ),
+            planned=tuple(
+                msgspec.structs.replace(plan, key=plan.key._replace(stage=stage))
+                for stage in (0, 1)
+                for plan in run.planned
+            ),
+        )
+
+    report = explain(staged(make_run(TASKS), (0, 1)), staged(make_run(TASKS), (0,)))
+    assert (report.left.rollouts.missing, report.right.rollouts.missing) == (0, 48)
+    assert report.left.rollouts.duplicated == 0

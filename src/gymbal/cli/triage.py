@@ -23,7 +23,9 @@ from gymbal.cli.render import emit, format_option
 @click.option(
     "--level", type=click.FloatRange(0.5, 0.999), default=0.95, show_default=True, help="Of intervals."
 )
-@click.option("--seed", default=0, show_default=True, help="Of the permutation draws.")
+@click.option(
+    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the permutation draws."
+)
 @click.option(
     "--margin",
     type=click.FloatRange(0, min_open=True),

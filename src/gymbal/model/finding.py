@@ -105,7 +105,8 @@ class Gap(msgspec.Struct, frozen=True, kw_only=True):
     reported: float | None
     parts: tuple[GapPart, ...]
     distinguishable: bool | None
-    """Whether the residual differs from re-run noise on the same tasks. None: not estimable."""
+    """Whether the residual is more than noise: re-run noise on the same tasks where repeats measure it,
+    else the noise between tasks. None: not estimable."""
     residual_cells: tuple[ResidualCell, ...] = ()
     """The residual again, over row classes; they add up to it. Empty for a metric that is no mean."""
 

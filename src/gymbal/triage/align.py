@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable
+from fractions import Fraction
 
 import msgspec
 
@@ -30,7 +32,7 @@ class Alignment(msgspec.Struct, frozen=True, kw_only=True):
     reordered: tuple[str, ...]
     """Shared tasks that carry another number on the other side."""
     reweighted: tuple[str, ...]
-    """Shared tasks whose share of the planned rollouts differs: duplicated lines or uneven repeats."""
+    """Shared tasks with another ratio of planned rollouts than most: duplicated lines, uneven repeats."""
     with_verifier: bool
     """Whether the verifier's fields could be compared; they are only in the materialized inputs."""
 
@@ -40,7 +42,8 @@ def align(left: SideView, right: SideView, *, with_verifier: bool) -> Alignment:
     shared = tuple(key for key in left.tasks if key in right.tasks)
     left_rest = {key: task for key, task in left.tasks.items() if key not in right.tasks}
     right_rest = {key: task for key, task in right.tasks.items() if key not in left.tasks}
-    changed = _changed(left_rest, right_rest)
+    is_one_list = 2 * len(shared) >= min(len(left.tasks), len(right.tasks))
+    changed = _changed(left_rest, right_rest, by_number=is_one_list)
     taken_left = {pair.left for pair in changed}
     taken_right = {pair.right for pair in changed}
     return Alignment(
@@ -59,10 +62,16 @@ def task_name(task: SideTask) -> str:
     return task.label or f"task {task.numbers[0]}"
 
 
-def _changed(left: dict[str, SideTask], right: dict[str, SideTask]) -> tuple[ChangedTask, ...]:
-    """Pair tasks without an equal: the same label first, then the same prompt, then the same number."""
+def _changed(
+    left: dict[str, SideTask], right: dict[str, SideTask], *, by_number: bool
+) -> tuple[ChangedTask, ...]:
+    """Pair tasks without an equal: the same label first, then the same prompt, then the same number.
+
+    `by_number` is for two versions of one list of tasks, where the place of a replaced task still means
+    something. In two unrelated lists it means nothing.
+    """
     found: list[ChangedTask] = []
-    for identity in (_by_label, _by_prompt, _by_number):
+    for identity in (_by_label, _by_prompt, _by_number) if by_number else (_by_label, _by_prompt):
         pairs = _unambiguous_pairs(left, right, identity)
         for left_key, right_key in pairs:
             mine, theirs = left.pop(left_key), right.pop(right_key)
@@ -124,11 +133,11 @@ def _changes(left: SideTask, right: SideTask) -> tuple[str, ...]:
 
 
 def _reweighted(left: SideView, right: SideView, shared: tuple[str, ...]) -> tuple[str, ...]:
-    """Compare planned rows as shares of the shared tasks' rows, in integers to stay exact."""
-    left_total = sum(left.tasks[key].planned for key in shared)
-    right_total = sum(right.tasks[key].planned for key in shared)
-    return tuple(
-        key
+    """Tasks whose planned rows on the two sides stand in another ratio than those of most tasks."""
+    ratios = {
+        key: Fraction(left.tasks[key].planned, right.tasks[key].planned)
         for key in shared
-        if left.tasks[key].planned * right_total != right.tasks[key].planned * left_total
-    )
+        if right.tasks[key].planned
+    }
+    usual = Counter(ratios.values()).most_common(1)
+    return tuple(key for key in shared if not usual or ratios.get(key) != usual[0][0])

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from gymbal.model.finding import Gap, NoiseEstimate, SideSummary, TriageReport
+from math import inf
+
+from gymbal.errors import UsageError
+from gymbal.model.finding import Gap, Noise, SideSummary, TriageReport
 from gymbal.model.run import Run
 from gymbal.triage.align import align
 from gymbal.triage.classes import split_residual
@@ -69,6 +72,7 @@ def pair_up(
 
     Raises UsageError for an unknown metric, and where the agent is not clear.
     """
+    check_level(level, margin)
     measure = parse_metric(metric)
     left_agent, right_agent = choose_agents(left, right, agent)
     with_verifier = left.planned is not None and right.planned is not None
@@ -85,7 +89,7 @@ def pair_up(
         gap=Gap(
             reported=None if mine.score is None or theirs.score is None else theirs.score - mine.score,
             parts=split_gap(mine, theirs, alignment, common),
-            distinguishable=_distinguishable(noise_found.same_tasks or noise_found.new_tasks, level),
+            distinguishable=is_distinguishable(noise_found, level),
             residual_cells=split_residual(mine, theirs, common),
         ),
         noise=noise_found,
@@ -95,8 +99,23 @@ def pair_up(
     )
 
 
-def _distinguishable(estimate: NoiseEstimate | None, level: float) -> bool | None:
+def is_distinguishable(noise: Noise, level: float) -> bool | None:
+    """Whether the difference is more than re-run noise; by the tasks where the repeats cannot tell.
+
+    Repeats that never varied measure no noise: a single task that flips would then count as certain.
+    """
+    same = noise.same_tasks
+    is_measured = same is not None and (same.low < same.high or same.difference == 0.0)
+    estimate = same if is_measured else noise.new_tasks
     return None if estimate is None else estimate.p < 1.0 - level
+
+
+def check_level(level: float, margin: float | None) -> None:
+    """Raise UsageError for a level or margin that no interval can have."""
+    if not 0.5 <= level <= 0.999:
+        raise UsageError(f"the level must be between 0.5 and 0.999, found {level}")
+    if margin is not None and not 0.0 < margin < inf:
+        raise UsageError(f"the margin must be above 0, found {margin}")
 
 
 def _summary(side: SideView) -> SideSummary:

@@ -14,6 +14,8 @@ from gymbal.stats.sign_flip import paired_sign_flip_p
 from gymbal.triage.metric import MetricKind, task_value
 from gymbal.triage.side import SideView
 
+NEVER_VARIED = "the repeats never varied, so that they measure no noise"
+
 NOTHING_COMMON = "no task was measured on both sides"
 
 
@@ -56,7 +58,9 @@ def estimate_noise(
         equivalence=None if margin is None else _equivalence(mine, theirs, margin),
         odd_repeats=tuple(odd for side in (left, right) if (odd := _odd_repeat(side, common)) is not None),
     )
-    return noise, same.reason if isinstance(same, NotEstimable) else None
+    if isinstance(same, NotEstimable):
+        return noise, same.reason
+    return noise, NEVER_VARIED if same.low == same.high else None
 
 
 def _equivalence(mine: TaskScores, theirs: TaskScores, margin: float) -> Equivalence | None:

@@ -123,16 +123,31 @@ def _row_id(row: Rollout | Failure | PlannedRollout) -> RowId:
     return row.key.task, row.key.repeat
 
 
+PlanId = tuple[int | None, int, int]
+"""Stage, task and repeat number: what a planned row and its rollout have in common."""
+
+
+def _plan_id(row: Rollout | Failure | PlannedRollout, *, staged: bool) -> PlanId:
+    """`staged` is false where the plan names no stages: then its rows stand for every stage."""
+    return (row.key.stage if staged else None, row.key.task, row.key.repeat)
+
+
+def _is_staged(planned: Sequence[PlannedRollout] | None) -> bool:
+    return any(plan.key.stage is not None for plan in planned or ())
+
+
 def _missing(
     rollouts: Sequence[Rollout], failures: Sequence[Failure], planned: Sequence[PlannedRollout]
-) -> set[RowId]:
-    return set(map(_row_id, planned)) - set(map(_row_id, rollouts)) - set(map(_row_id, failures))
+) -> list[PlanId]:
+    staged = _is_staged(planned)
+    seen = {_plan_id(row, staged=staged) for rows in (rollouts, failures) for row in rows}
+    return [key for plan in planned if (key := _plan_id(plan, staged=staged)) not in seen]
 
 
 def _count(
     rollouts: Sequence[Rollout], failures: Sequence[Failure], planned: Sequence[PlannedRollout] | None
 ) -> RolloutCounts:
-    keys = Counter((row.key.stage, *_row_id(row)) for row in rollouts)
+    keys = Counter(row.key for row in rollouts)
     unscored = sum(row.reward is None and not row.is_masked for row in rollouts)
     return RolloutCounts(
         expected=None if planned is None else len(planned),
@@ -151,14 +166,15 @@ def _unmeasured(
     by_class: dict[str, list[RowId]] = defaultdict(list)
     for failure in failures:
         by_class[failure.failure_class].append(_row_id(failure))
-    missing = [] if planned is None else sorted(_missing(rollouts, failures, planned))
-    return Unmeasured(failed=dict(by_class), missing=missing)
+    missing = [] if planned is None else _missing(rollouts, failures, planned)
+    return Unmeasured(failed=dict(by_class), missing=sorted((task, repeat) for _, task, repeat in missing))
 
 
 def _tasks_by_content(
     rollouts: Sequence[Rollout], planned: Sequence[PlannedRollout] | None, *, with_verifier: bool
 ) -> dict[str, SideTask]:
-    contents: dict[RowId, TaskContent] = {}
+    staged = _is_staged(planned)
+    contents: dict[PlanId, TaskContent] = {}
     labels: dict[str, str | None] = {}
     expected: Counter[str] = Counter()
     numbers: dict[str, set[int]] = defaultdict(set)
@@ -166,13 +182,13 @@ def _tasks_by_content(
     by_key: dict[str, TaskContent] = {}
     for plan in planned or ():
         key = content_key(plan.content, with_verifier=with_verifier)
-        contents[_row_id(plan)] = plan.content
+        contents[_plan_id(plan, staged=staged)] = plan.content
         by_key.setdefault(key, plan.content)
         labels.setdefault(key, plan.label)
         expected[key] += 1
         numbers[key].add(plan.key.task)
     for row in rollouts:
-        content = contents.get(_row_id(row), row.content)
+        content = contents.get(_plan_id(row, staged=staged), row.content)
         key = content_key(content, with_verifier=with_verifier)
         by_key.setdefault(key, content)
         rows[key].append(row)

@@ -35,7 +35,7 @@ def conclude(pair: Pair, findings: Sequence[Finding]) -> Verdict:
     rung = causes[0].name if causes else Rung.NOISE
     gap = _gap_text(pair.left.metric.name, pair.gap)
     if rung is Rung.NOISE:
-        text = _noise_text(gap, pair.gap, pair.noise_reason)
+        text = _noise_text(gap, pair)
     elif rung is Rung.INTEGRITY:
         text = _CAUSE_TEXTS[rung]
     else:
@@ -94,9 +94,11 @@ def _gap_text(metric: str, gap: Gap) -> str:
     return f"{metric} {gap.reported:+.4f}" if gap.reported else f"{metric} is equal"
 
 
-def _noise_text(stated: str, gap: Gap, reason: str | None) -> str:
-    if gap.distinguishable is None:
-        return f"{stated}; whether that is more than noise cannot be told: {reason}"
+def _noise_text(stated: str, pair: Pair) -> str:
+    if pair.gap.distinguishable is None:
+        return f"{stated}; whether that is more than noise cannot be told: {pair.noise_reason}"
+    if pair.noise.same_tasks is None:
+        return f"{stated}: other tasks like these could show as much by chance"
     return f"{stated}: re-runs of the same two could differ as much by chance"
 
 
@@ -104,7 +106,8 @@ def _residual_text(pair: Pair) -> str:
     residual = next((part.value for part in pair.gap.parts if part.name is PartName.RESIDUAL), None)
     if residual is None or not pair.common:
         return "No task was measured on both sides."
-    size = {True: "more than re-run noise", False: "within re-run noise", None: "noise not estimable"}
+    noise = "re-run noise" if pair.noise.same_tasks is not None else "the noise between tasks"
+    size = {True: f"more than {noise}", False: f"within {noise}", None: "noise not estimable"}
     return (
         f"On the {len(pair.common)} tasks that both measured the difference is {residual:+.4f}, "
         f"{size[pair.gap.distinguishable]}."

@@ -83,7 +83,7 @@ def _unmeasured_reasons(pair: Pair) -> list[str]:
     """Say that unmeasured rollouts can close the gap, where the sides lost different ones and they can."""
     uneven = any(_unmeasured(pair.left, key) != _unmeasured(pair.right, key) for key in pair.alignment.shared)
     bounds = difference_range(pair)
-    if not uneven or bounds is None or 0.0 not in bounds:
+    if not uneven or bounds is None or 0.0 not in bounds or not pair.gap.reported:
         return []
     losses = [
         f"{_loss_text(side)} in {side.run.label}" for side in (pair.left, pair.right) if _loss_text(side)
@@ -150,6 +150,8 @@ def _same_summary(pair: Pair) -> str:
     losses = [
         f"{_loss_text(side)} in {side.run.label}" for side in (pair.left, pair.right) if _loss_text(side)
     ]
+    if losses and pair.gap.reported == 0.0:
+        return f"{' and '.join(losses)}; the reported scores are equal all the same"
     if losses:
         return f"{' and '.join(losses)}, which cannot close the gap"
     truncated = pair.left.counts.truncated, pair.right.counts.truncated

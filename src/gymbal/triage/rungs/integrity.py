@@ -91,13 +91,23 @@ def _problem_text(problems: list[Problem]) -> str:
 
 def _score_faults(side: SideView) -> dict[str, str]:
     if side.score is None:
-        return {"no_score": f"the aggregate file reports no {side.metric.name} for {side.agent}"}
+        return {"no_score": _no_score(side)}
     if side.policy is None:
         recomputed = "nothing" if side.recomputed is None else f"{side.recomputed:.6g}"
         contradiction = f"reports {side.metric.name} {side.score:.6g}, but its rollouts give {recomputed}"
         return {"not_reproducible": f"{contradiction}, under any accounting of failed and missing ones"}
     impossible = broken_invariants(side)
     return {"impossible_metrics": "; ".join(impossible)} if impossible else {}
+
+
+def _no_score(side: SideView) -> str:
+    entries = sum(
+        entry.agent == side.agent and side.metric.name in entry.values for entry in side.run.metrics or ()
+    )
+    if entries > 1:
+        servers = f"{entries} environment servers of {side.agent}"
+        return f"the aggregate file reports {side.metric.name} for {servers}, which is no single score"
+    return f"the aggregate file reports no {side.metric.name} for {side.agent}"
 
 
 def _mixture_faults(side: SideView) -> dict[str, str]:
