@@ -72,6 +72,8 @@ def unknown_words(line: str) -> list[str]:
     known = {
         option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)
     }
+    if "--" in words:  # what follows is a command of somebody else
+        words = words[: words.index("--")]
     return [word for word in words if word.startswith("--") and word.partition("=")[0] not in known]
 
 
@@ -172,6 +174,7 @@ def test_pages_name_only_commands_and_options_that_exist(page: Path) -> None:
         ("gymbal skills remove", ["remove"]),
         ("gymbal skills list --colour=red", ["--colour=red"]),
         ("gymbal explain a b", ["explain"]),
+        ("gymbal record --colour -- gym eval run --config x", ["--colour"]),
     ],
 )
 def test_command_check_sees_unknown_words(line: str, unknown: list[str]) -> None:

@@ -10,10 +10,12 @@ import msgspec
 from gymbal.model.comparison import ComparisonReport
 from gymbal.model.finding import TriageReport
 from gymbal.model.gate import GateReport
+from gymbal.model.sheet import EvidenceSheet
 
 TRIAGE_SCHEMA = "triage.schema.json"
 COMPARISON_SCHEMA = "comparison.schema.json"
 GATE_SCHEMA = "gate.schema.json"
+EVIDENCE_SCHEMA = "evidence.schema.json"
 
 
 def triage_schema() -> dict[str, Any]:
@@ -36,6 +38,11 @@ def comparison_schema() -> dict[str, Any]:
 def gate_schema() -> dict[str, Any]:
     """Return the schema of `gymbal gate --format json`."""
     return _published(GateReport, GATE_SCHEMA)
+
+
+def evidence_schema() -> dict[str, Any]:
+    """Return the schema of `gymbal evidence --format json`."""
+    return _published(EvidenceSheet, EVIDENCE_SCHEMA)
 
 
 def _published(result: type[msgspec.Struct], name: str) -> dict[str, Any]:
