@@ -120,7 +120,7 @@ def plain_row(request: dict[str, Any], output: list[dict[str, Any]], start: int,
 
 
 def seconds(work: Callable[[], object]) -> float:
-    """Processor seconds of this process, in it and in the kernel: other load on the machine does not count."""
+    """Processor seconds of this process and of the kernel for it: other load does not count."""
     start = time.process_time()
     work()
     return time.process_time() - start

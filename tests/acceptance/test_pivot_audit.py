@@ -1,4 +1,4 @@
-"""What `gymbal pivot build` makes of every real rollouts file audits clean, whatever is left of its provenance."""
+"""What `gymbal pivot build` makes of every real rollouts file audits clean, with and without provenance."""
 
 import json
 import shutil
