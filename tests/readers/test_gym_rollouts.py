@@ -290,3 +290,8 @@ def test_read_takes_the_call_count_from_the_field_that_is_named(tmp_path: Path) 
     assert count("stats.calls") == (3, "stats.calls")
     assert count("stats.odd") == (None, None)
     assert count("stats.gone.further") == (None, None)
+
+
+def test_read_refuses_instructions_that_are_no_text(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"responses_create_params\.instructions: is not text"):
+        read_one(tmp_path, row([MESSAGE], request={"instructions": 7}))

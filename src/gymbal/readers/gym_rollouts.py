@@ -25,7 +25,15 @@ from gymbal.readers.base.boundaries import token_id_cut
 from gymbal.readers.base.content import fields_of
 from gymbal.readers.base.format import Head, ReadOptions
 from gymbal.readers.base.provenance import COUNT_FIELDS, TASK_FIELDS, call_count_of, content_name, name_among
-from gymbal.readers.base.responses import NULL, ItemError, Request, input_items, present, read_items
+from gymbal.readers.base.responses import (
+    NULL,
+    ItemError,
+    Request,
+    input_items,
+    instructions_of,
+    present,
+    read_items,
+)
 
 NAME = "gym_rollouts"
 
@@ -130,10 +138,11 @@ def _read_row(path: Path, line: Line, call_count_field: str | None) -> Trajector
     try:
         seed = input_items(row.responses_create_params, "responses_create_params")
         items = read_items(row.response.output or [], "response.output")
+        instructions = instructions_of(row.responses_create_params, "responses_create_params")
     except ItemError as error:
         _refuse(path, line, error.problem, error.key)
     source = Source(path=str(path), line=line.number, offset=line.offset)
-    return _trajectory(source, row, seed, items, tools, count)
+    return _trajectory(source, row, seed, items, tools, instructions, count)
 
 
 def _refuse(path: Path, line: Line, problem: str, key: str | None = None) -> NoReturn:
@@ -154,6 +163,7 @@ def _trajectory(
     seed: tuple[Item, ...],
     items: tuple[Item, ...],
     tools: bytes,
+    instructions: bytes | None,
     named_count: _Count | None,
 ) -> Trajectory:
     request = row.responses_create_params
@@ -166,7 +176,7 @@ def _trajectory(
         seed=seed,
         items=items,
         tools=tools,
-        instructions=present(request.instructions),
+        instructions=instructions,
         hidden_state=request.hidden_state(),
         allows_parallel_calls=request.parallel_tool_calls,
         is_truncated=row.response.status == "incomplete",

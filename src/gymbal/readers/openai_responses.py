@@ -23,7 +23,7 @@ from gymbal.readers.base.content import fields_of, token
 from gymbal.readers.base.format import Head, ReadOptions
 from gymbal.readers.base.provenance import call_count_of, content_name, name_among, opening_of, reward_of
 from gymbal.readers.base.records import Record, read_each
-from gymbal.readers.base.responses import ItemError, Request, input_items, present, read_items
+from gymbal.readers.base.responses import ItemError, Request, input_items, instructions_of, read_items
 from gymbal.readers.base.tools import flat_tools
 
 NAME = "openai_responses"
@@ -79,6 +79,7 @@ def _trajectory(record: Record, options: ReadOptions, log: OrderedDict[str, _Sta
     try:
         own_input = input_items(request, "request")
         items = read_items(pair.output or response.output or (), "response.output")
+        instructions = instructions_of(request, "request")
     except ItemError as error:
         source = record.source
         raise InputError(
@@ -89,7 +90,6 @@ def _trajectory(record: Record, options: ReadOptions, log: OrderedDict[str, _Sta
     if response.id is not None:
         _remember(response.id, _State((*seed, *items), before.hidden_state), log)
     tools = flat_tools(bytes(request.tools))
-    instructions = present(request.instructions)
     call_count, call_count_field = call_count_of(fields, options.call_count_field)
     return Trajectory(
         source=record.source,

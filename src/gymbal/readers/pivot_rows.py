@@ -28,7 +28,7 @@ from gymbal.readers.base.provenance import (
     opening_of,
 )
 from gymbal.readers.base.records import Record, read_each
-from gymbal.readers.base.responses import ItemError, Request, input_items, present
+from gymbal.readers.base.responses import ItemError, Request, input_items, instructions_of, present
 
 NAME = "pivot_rows"
 
@@ -60,6 +60,7 @@ def _trajectory(record: Record, options: ReadOptions) -> Trajectory:
     source = record.source
     try:
         seed = input_items(request, REQUEST)
+        instructions = instructions_of(request, REQUEST)
     except ItemError as error:
         raise InputError(
             error.problem, path=source.path, line=source.line, offset=source.offset, key=error.key
@@ -68,7 +69,7 @@ def _trajectory(record: Record, options: ReadOptions) -> Trajectory:
     conversions: Counter[Conversion] = Counter()
     items = tuple(_items(label, conversions))
     info = fields_of(token(fields, "pivot_info"))
-    tools, instructions = present(request.tools) or b"[]", present(request.instructions)
+    tools = present(request.tools) or b"[]"
     call_count, call_count_field = call_count_of(fields, options.call_count_field)
     return Trajectory(
         source=source,

@@ -33,7 +33,7 @@ class Request(msgspec.Struct, gc=False):
 
 
 class ItemError(ValueError):
-    """An item cannot be read; `key` says which, below the list's own key."""
+    """A part of a request or response cannot be read; `key` is its path in the record."""
 
     def __init__(self, key: str, problem: str) -> None:
         super().__init__(f"{key}: {problem}")
@@ -45,6 +45,14 @@ def present(raw: Raw) -> bytes | None:
     """The JSON value, or None for null."""
     data = bytes(raw)
     return None if data == b"null" else data
+
+
+def instructions_of(request: Request, key: str) -> bytes | None:
+    """The token of the request's `instructions`; raises ItemError when they are no text."""
+    instructions = present(request.instructions)
+    if instructions is not None and not instructions.startswith(b'"'):
+        raise ItemError(f"{key}.instructions", "is not text")
+    return instructions
 
 
 def input_items(request: Request, key: str) -> tuple[Item, ...]:
