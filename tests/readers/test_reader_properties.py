@@ -1,4 +1,4 @@
-"""Whatever a record holds, a reader either gives a trajectory that builds and validates, or says what is wrong."""
+"""Whatever a record holds, a reader gives a trajectory that builds and validates, or says what is wrong."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ FILES = {
     "tau2_bench": ("results.json",),
 }
 
-ODD_VALUES = [
+ODD_VALUES: list[Any] = [
     *(None, True, 0, 1.5, -1, 2**70, "", "x", "\ud800", "{", "null", '"', [], {}, [[]], [{}], [None], ["x"]),
     *({"type": "text"}, {"type": "text", "text": None}, {"role": "assistant"}, {"type": "function_call"}),
 ]
@@ -84,6 +84,7 @@ def test_reader_copes_with_any_change_of_a_record(name: str, data: st.DataObject
     with TemporaryDirectory() as folder:
         source = written(document, file.suffix, Path(folder))
         tools = file.parent / "tools.json"
+        refusal = None
         try:
             metrics = pivot_build(
                 source,
@@ -92,7 +93,9 @@ def test_reader_copes_with_any_change_of_a_record(name: str, data: st.DataObject
                 tools=tools if tools.exists() else None,
             )
         except GymbalError as error:
-            assert str(source) in str(error)
+            refusal = str(error)
+        if refusal is not None:
+            assert str(source) in refusal
             return
         assert metrics.candidates == metrics.kept + sum(metrics.skipped.values())
         report = pivot_validate(Path(folder) / "dataset")
