@@ -22,7 +22,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 
-START_TIMEOUT_S = 300.0
+START_TIMEOUT_S = 600.0
 STOP_TIMEOUT_S = 60.0
 
 
@@ -57,7 +57,7 @@ class GymStack:
             link.parent.mkdir(parents=True, exist_ok=True)
             link.unlink(missing_ok=True)
             link.symlink_to(venv.resolve())
-        self._start_flags = [
+        self._serve_flags = [
             *config_flags,
             *("--model-type", model_type, "--model", model, "--model-url", model_url),
             *("--model-api-key", "unused"),
@@ -69,7 +69,7 @@ class GymStack:
         with self._log.open("wb") as log:
             # Its own session, so that ending the group ends every server that Gym starts.
             self._process = subprocess.Popen(
-                self._command("env", "start", *self._start_flags),
+                self._command("env", "start", *self._serve_flags),
                 cwd=self._work,
                 env=self._environment(),
                 stdout=log,
@@ -90,20 +90,28 @@ class GymStack:
 
     def collect(self, flags: Sequence[str], *, timeout_s: float = 600.0) -> str:
         """Runs `gym eval run --no-serve` with `flags`; returns what it printed. Raises GymFailed."""
-        done = subprocess.run(
-            self._command("eval", "run", "--no-serve", *flags),
+        return _output_of(self.run("eval", "run", "--no-serve", *flags, timeout_s=timeout_s))
+
+    def collect_alone(self, flags: Sequence[str], *, timeout_s: float = 600.0) -> str:
+        """Runs `gym eval run` with servers of its own; for a stack whose context was never opened."""
+        return _output_of(self.run("eval", "run", *self._serve_flags, *flags, timeout_s=timeout_s))
+
+    def run(self, *arguments: str, timeout_s: float = 600.0) -> subprocess.CompletedProcess[str]:
+        """Runs `gym` with `arguments` against these servers, whatever it ends with."""
+        process = subprocess.Popen(
+            self._command(*arguments),
             cwd=self._work,
             env=self._environment(),
-            capture_output=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             text=True,
-            timeout=timeout_s,
-            check=False,
+            start_new_session=True,
         )
-        if done.returncode:
-            raise GymFailed(
-                f"gym eval run ended with {done.returncode}:\n{(done.stdout + done.stderr)[-4000:]}"
-            )
-        return done.stdout
+        try:
+            printed, complaints = process.communicate(timeout=timeout_s)
+        finally:
+            _kill_group(process)
+        return subprocess.CompletedProcess(process.args, process.returncode, printed, complaints)
 
     def _command(self, *arguments: str) -> list[str]:
         head = ["++head_server.host=127.0.0.1", f"++head_server.port={self._head_port}"]
@@ -136,12 +144,22 @@ class GymStack:
             self._process.send_signal(signal.SIGINT)
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(STOP_TIMEOUT_S)
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.wait()
+        _kill_group(self._process)
 
     def _log_end(self) -> str:
         return self._log.read_text(encoding="utf-8", errors="replace")[-4000:]
+
+
+def _output_of(done: subprocess.CompletedProcess[str]) -> str:
+    if done.returncode:
+        raise GymFailed(f"gym eval run ended with {done.returncode}:\n{(done.stdout + done.stderr)[-4000:]}")
+    return done.stdout
+
+
+def _kill_group(process: subprocess.Popen[str] | subprocess.Popen[bytes]) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
 
 
 def _free_port() -> int:

@@ -7,7 +7,8 @@ A script is an object::
 RULE     {"name": "q1", "match": MATCH, "draws": [EPISODE, ...]}      draw n plays draws[n % len(draws)]
          {"name": "q1", "match": MATCH, "choices": [CHOICE, ...]}     draw n plays one of them by weight
 CHOICE   {"weight": 0.7, "turns": EPISODE}              picked by a hash of seed, last user message and draw
-MATCH    {"last_user": "...", "last_user_contains": "...", "system_contains": "...", "tool": "name"}
+MATCH    {"last_user": "...", "last_user_contains": "...", "system_contains": "...", "tool": "name",
+          "conversation": "..."}    the `Conversation.digest` of one conversation
          All given conditions must hold; {} matches everything. The first rule that matches is played.
 EPISODE  [TURN, ...]
          Turn t answers a conversation with t rounds of tool results since its last user message.
@@ -81,6 +82,7 @@ class Match:
     last_user_contains: str | None
     system_contains: str | None
     tool: str | None
+    conversation: str | None
 
 
 @dataclass(frozen=True)
@@ -208,6 +210,7 @@ def _fits(match: Match, conversation: Conversation) -> bool:
         and (match.last_user_contains is None or match.last_user_contains in conversation.last_user)
         and (match.system_contains is None or match.system_contains in conversation.system)
         and (match.tool is None or match.tool in conversation.tools)
+        and (match.conversation is None or match.conversation == conversation.digest)
     )
 
 
@@ -269,12 +272,9 @@ def _rule(document: object, where: str) -> Rule:
 
 
 def _match(document: object, where: str) -> Match:
-    keys = ("last_user", "last_user_contains", "system_contains", "tool")
+    keys = ("last_user", "last_user_contains", "system_contains", "tool", "conversation")
     fields = _object(document, where, set(keys))
-    last_user, contains, system, tool = (
-        _text(fields[key], f"{where}.{key}") if key in fields else None for key in keys
-    )
-    return Match(last_user, contains, system, tool)
+    return Match(*(_text(fields[key], f"{where}.{key}") if key in fields else None for key in keys))
 
 
 def _turn(document: object, where: str) -> Turn:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from model_dialects import Entry, conversation_of
+from model_dialects import Entry, conversation_of, responses_entries
 from model_script import Player, ScriptError, load_script, parse_script
 from model_server import ModelServer
 
@@ -112,6 +112,19 @@ def test_model_server_takes_the_first_rule_that_matches() -> None:
         status, refusal = ask(server, "x")
     assert status == 400
     assert "no rule of the script matches" in refusal["error"]["message"]
+
+
+def test_model_server_matches_one_whole_conversation() -> None:
+    items = [
+        {"role": "user", "content": "question"},
+        {"type": "function_call", "call_id": "c", "name": "look", "arguments": "{}"},
+        {"type": "function_call_output", "call_id": "c", "output": "three"},
+    ]
+    known = conversation_of(responses_entries({"input": items}), tools=[])
+    one = rule([{"text": "filler"}, {"text": "this one"}], match={"conversation": known.digest}, name="one")
+    with serve(one, rule([{"text": "filler"}, {"text": "another"}], name="rest")) as server:
+        assert text_of(ask(server, items)[1]) == "this one"
+        assert text_of(ask(server, [*items[:2], items[2] | {"output": "four"}])[1]) == "another"
 
 
 def test_model_server_answers_each_round_of_tool_results_with_the_next_turn() -> None:
