@@ -1,5 +1,7 @@
 """Pivot builds and validations as text: what must be seen is there."""
 
+import msgspec
+
 from gymbal.model.pivot import (
     BuildMetrics,
     CallCountCheck,
@@ -41,6 +43,19 @@ def test_build_report_shows_counts_with_shares_and_notes() -> None:
     assert "| call counts that disagree | 1 |" in text
     assert "Look at the batches." in text
     assert "Batch sizes" not in text
+
+
+def test_build_report_shows_what_reading_took() -> None:
+    read = msgspec.structs.replace(
+        METRICS,
+        formats={"openai_chat": 4},
+        non_model_turns={"scripted_greeting": 3},
+        conversions={"call_id_made": 7},
+    )
+    text = to_markdown(build_document(read, "out/desk"))
+    assert "| openai\\_chat | 4 | 100.0% |" in text
+    assert "| scripted\\_greeting | 3 |" in text
+    assert "| call\\_id\\_made | 7 |" in text
 
 
 def report(violations: int, rows: int = 5) -> ValidationReport:

@@ -34,6 +34,9 @@ def build_document(metrics: BuildMetrics, folder: str) -> Document:
         *_counts("Boundaries", "candidates", metrics.boundaries, metrics.candidates),
         *_counts("Source rewards", "trajectories", metrics.source_rewards, metrics.trajectories),
         *_counts("Groups by their rewards", "tasks", metrics.groups, sum(metrics.groups.values())),
+        *_counts("Read as", "trajectories", metrics.formats, metrics.trajectories),
+        *_plain_counts("Turns that make no row", "turns", metrics.non_model_turns),
+        *_plain_counts("Conversions", "times", metrics.conversions),
         Section("Checks", (_checks(metrics),)),
         Section("Before training", (Bullets(metrics.notes),)),
     ]
@@ -46,6 +49,12 @@ def _counts(title: str, unit: str, counts: Mapping[str, int], total: int) -> tup
         return ()
     rows = tuple(cells(name, str(count), f"{count / total:.1%}") for name, count in counts.items())
     return (Section(title, (Table(("", unit, "share"), rows, numeric=frozenset({1, 2})),)),)
+
+
+def _plain_counts(title: str, unit: str, counts: Mapping[str, int]) -> tuple[Section, ...]:
+    """A section with counts that are no shares of one whole."""
+    rows = tuple(cells(name, str(count)) for name, count in counts.items())
+    return (Section(title, (Table(("", unit), rows, numeric=frozenset({1})),)),) if rows else ()
 
 
 def _checks(metrics: BuildMetrics) -> Table:
