@@ -104,7 +104,7 @@ def locate(path: Path, body: bytes, elements: Iterable[msgspec.Raw]) -> Iterator
 
 def on_one_line(data: bytes) -> bytes:
     """JSON with its line breaks as spaces: they can stand only between tokens, and would break a row."""
-    return data.translate(_LINE_BREAKS)
+    return data.translate(_LINE_BREAKS) if b"\n" in data or b"\r" in data else data
 
 
 def _is_json(data: bytes) -> bool:
