@@ -290,6 +290,7 @@ def test_killed_wrapper_takes_the_command_along_and_leaves_a_launch_without_end(
         (["srun", "--output=slurm.log", "/bin/gym", "eval", "run", "-o", "r.jsonl"], "r.jsonl"),
         (["gym", "eval", "run", "++output_jsonl_fpath=r.jsonl"], "r.jsonl"),
         (["bash", "-c", "cd x; gym eval run --output 'r 1.jsonl'"], "r 1.jsonl"),
+        (["sh", "-c", "gym eval run --output r.jsonl; cp --output x y"], "r.jsonl"),
         (["gym", "eval", "run"], None),
         (["gym", "eval", "run", "--output"], None),
     ],

@@ -104,6 +104,11 @@ def test_provenance_command_knows_what_the_config_masks(tmp_path: Path) -> None:
     assert (limit.value, limit.key) == (512, "--max-output-tokens")
 
 
+def test_provenance_command_can_be_a_shells(tmp_path: Path) -> None:
+    shell = ["sh", "-c", "cd x; gym eval run --output r.jsonl --limit 3; true"]
+    assert by_name(read(tmp_path, changed(command=shell)))["config.limit"].value == 3
+
+
 def test_provenance_gives_the_values_of_variables_in_a_saved_config(tmp_path: Path) -> None:
     write_run(tmp_path)
     (tmp_path / "rollouts_resolved_config.yaml").write_text("judge: ${oc.env:JUDGE_MODEL,default}\n")

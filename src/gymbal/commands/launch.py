@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from gymbal.commands.record import command_words, file_state
+from gymbal.commands.record import command_words, file_state, is_operator
 from gymbal.errors import InputError
 from gymbal.io.fingerprint import fingerprint
 from gymbal.model.history import COMPONENT_FOLDERS
@@ -57,7 +57,7 @@ class Launch:
         """Set when the command has ended: questions that are still waiting give up."""
         self._plan = plan
         self._words = list(command_words(plan.command))
-        self._command: GymCommand | None = find_gym_command(self._words)
+        self._command: GymCommand | None = find_gym_command(_gym_words(self._words))
         self._environment = {**os.environ, **_assignments(self._words)}
         self._config: dict[str, Any] = {}
         self._config_known = threading.Event()
@@ -240,6 +240,13 @@ class Launch:
             answer = ask()
             if not isinstance(answer, str) or self.ended.wait(RETRY_SECONDS):
                 return answer
+
+
+def _gym_words(words: list[str]) -> list[str]:
+    """The words up to the shell operator behind Gym; what follows is another command."""
+    start = next((place for place, word in enumerate(words) if Path(word).name == "gym"), 0)
+    ends = (place for place, word in enumerate(words) if place > start and is_operator(word))
+    return words[: next(ends, len(words))]
 
 
 def _gym_program(words: list[str], folder: Path) -> Path | None:

@@ -27,6 +27,8 @@ GRACE_SECONDS = 0.4
 OUTPUT_FLAGS = ("--output", "-o")
 OUTPUT_KEY = "output_jsonl_fpath"
 
+SHELL_OPERATORS = ";|&<>"
+
 WATCHED_ENDINGS = (".jsonl", "_materialized_inputs.jsonl")
 """Behind the stem: the files that every launch writes to."""
 
@@ -78,6 +80,8 @@ def find_output(command: Sequence[str]) -> Path | None:
     start = next((place for place, word in enumerate(words) if Path(word).name == "gym"), 0)
     found = None
     for word, following in zip(words[start:], [*words[start + 1 :], ""], strict=True):
+        if start and is_operator(word):
+            break
         name, equals, value = word.partition("=")
         if word in OUTPUT_FLAGS:
             found = following or None
@@ -87,15 +91,23 @@ def find_output(command: Sequence[str]) -> Path | None:
 
 
 def command_words(command: Sequence[str]) -> Iterator[str]:
-    """The words, also those of a command that a shell is given as one text."""
+    """The words, also those of a command that a shell is given as one text; its operators are words too."""
     for word in command:
         if " " not in word:
             yield word
             continue
+        lexer = shlex.shlex(word, posix=True, punctuation_chars=SHELL_OPERATORS)
+        lexer.whitespace_split = True
+        lexer.commenters = ""
         try:
-            yield from shlex.split(word)
+            yield from list(lexer)
         except ValueError:
             yield word
+
+
+def is_operator(word: str) -> bool:
+    """Whether a shell would take the word for the end of a command."""
+    return bool(word) and set(word) <= set(SHELL_OPERATORS)
 
 
 def _plan(command: Sequence[str], output: Path, keep: Sequence[str], wait: float) -> LaunchPlan:

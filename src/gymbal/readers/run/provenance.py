@@ -13,7 +13,7 @@ from typing import Any
 from gymbal.errors import InputError
 from gymbal.io.decode import read_json
 from gymbal.model.evidence import DIRTY, Fact, Role, Strength
-from gymbal.readers.run.command import command_facts, find_gym_command
+from gymbal.readers.run.command import GymCommand, command_facts, find_gym_command, find_in_text
 from gymbal.readers.run.config import leaf_facts, model_server_facts, shown_value
 from gymbal.readers.run.engine_log import LEFT_TO_THE_ENGINE, SETTINGS
 from gymbal.readers.run.flags import engine_facts, flag_name
@@ -71,8 +71,7 @@ def _facts(launch: Mapping[str, Any], file: str, at: str) -> Iterator[Fact]:
     merged = [*model_server_facts(found, file), *leaf_facts(found, file, prefix=f"{at}.config.")]
     yield from merged
     known = {fact.name for fact in merged if fact.is_known}
-    words = launch.get("command")
-    command = find_gym_command([str(word) for word in words]) if isinstance(words, list) else None
+    command = _gym_command(launch.get("command"))
     if command is not None:
         # What the config masks, and all of it where the config could not be had.
         yield from (fact for fact in command_facts(command, file) if fact.name not in known)
@@ -85,6 +84,13 @@ def _facts(launch: Mapping[str, Any], file: str, at: str) -> Iterator[Fact]:
         yield _fact(f"driver_env.{name}", role, value, file, f"{at}.environment.{name}")
     for name in ("started", "ended", "exit_code"):
         yield _fact(name, Role.BOOKKEEPING, launch.get(name), file, f"{at}.{name}")
+
+
+def _gym_command(words: Any) -> GymCommand | None:
+    """The Gym command of a launch, also where a shell was given it as one text."""
+    texts = [str(word) for word in words] if isinstance(words, list) else []
+    in_shell = (find_in_text(text) for text in texts if " " in text)
+    return find_gym_command(texts) or next((found for found in in_shell if found), None)
 
 
 def _gym(gym: Mapping[str, Any], file: str, at: str) -> Iterator[Fact]:
