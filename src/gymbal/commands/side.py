@@ -7,7 +7,6 @@ from pathlib import Path
 
 import msgspec
 
-from gymbal.commands.rebuild import rebuild_facts
 from gymbal.errors import UsageError
 from gymbal.model.evidence import Fact
 from gymbal.model.reference import Reference
@@ -60,6 +59,9 @@ def read_run_with(side: str | Path, evidence: Evidence) -> Run:
     logged = [fact for log in evidence.logs for fact in read_log_facts(Path(log), str(log))]
     rebuilt: tuple[Fact, ...] = ()
     if evidence.gym_configs or evidence.overrides:
+        # Only here, so that reading a run does not wait for what starts programs.
+        from gymbal.commands.rebuild import rebuild_facts
+
         rebuilt = rebuild_facts(
             evidence.gym_configs,
             evidence.overrides,

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import msgspec
 
-from gymbal.commands.history import history_between
 from gymbal.commands.labels import check_candidates, distinct_labels
 from gymbal.commands.side import NO_EVIDENCE, Evidence, read_side
 from gymbal.model.comparison import ComparisonReport
@@ -45,8 +44,12 @@ def triage_runs(
     mine, theirs = read_side(left, left_evidence), read_side(right, right_evidence)
     if isinstance(mine, Run) and isinstance(theirs, Run):
         pair = pair_up(mine, theirs, metric=metric, agent=agent, level=level, seed=seed, margin=margin)
-        history = None if gym_repo is None else history_between(mine, theirs, gym_repo)
-        return explain_pair(msgspec.structs.replace(pair, history=history), strict=strict)
+        if gym_repo is not None:
+            # Only here, so that a triage without a repository does not wait for what starts programs.
+            from gymbal.commands.history import history_between
+
+            pair = msgspec.structs.replace(pair, history=history_between(mine, theirs, gym_repo))
+        return explain_pair(pair, strict=strict)
     return explain_published(mine, theirs, metric=metric, agent=agent, level=level, strict=strict)
 
 
