@@ -19,8 +19,6 @@ from gymbal.model.finding import Rung, Status
 from gymbal.model.run import Run
 from gymbal.readers.run import read_run
 
-pytestmark = pytest.mark.gym
-
 
 @pytest.fixture(scope="module")
 def observed(gym_venv: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -14,8 +14,6 @@ from random_actions import Json, all_configs, random_case, shrink
 
 from gymbal.verify import Category, UnscorableError, score
 
-pytestmark = pytest.mark.gym
-
 CASES_PER_CONFIG = 140
 """20160 cases: 144 configs."""
 

@@ -17,8 +17,6 @@ from gymbal.model.run import Run
 from gymbal.readers.run import read_run
 from gymbal.triage.metric import Metric, parse_metric, run_value
 
-pytestmark = pytest.mark.gym
-
 QUIZ_METRICS = {
     "mean/reward",
     *(f"pass@{k}/accuracy" for k in (1, 2, 3, 4)),

@@ -17,8 +17,6 @@ import gymbal
 from gymbal.readers.run import read_run
 from gymbal.verify import UnscorableError, score
 
-pytestmark = pytest.mark.gym
-
 SETTINGS = comparator_settings()
 
 

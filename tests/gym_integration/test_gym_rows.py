@@ -17,8 +17,6 @@ import gymbal
 from gymbal.io.jsonl import read_lines
 from gymbal.model.pivot import Violation
 
-pytestmark = pytest.mark.gym
-
 ROWS = 6000
 
 ABOUT_THE_MODELS = ("P002", "P007", "P012")

@@ -13,8 +13,6 @@ import gymbal
 from gymbal.model.finding import Finding, Rung, Status, TriageReport
 from gymbal.readers.run import read_run
 
-pytestmark = pytest.mark.gym
-
 FAILURES = sum(map(len, FAILING.values()))
 ALL = len(sums.TASKS) * sums.REPEATS
 
