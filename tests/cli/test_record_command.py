@@ -15,6 +15,7 @@ import pytest
 
 from gymbal.commands import record as record_module
 from gymbal.commands.record import find_output, record
+from gymbal.model.evidence import Strength
 from gymbal.readers.run import read_run
 
 WAIT = "60"
@@ -236,6 +237,19 @@ def test_resumed_run_keeps_its_earlier_launches_and_a_fresh_one_does_not(folder:
     assert (facts["temperature"].value, len(facts["temperature"].rivals)) == (None, 2)
     recorded(*words)
     assert len(launches(folder / "r_provenance.json")) == 1
+
+
+def test_resumed_run_whose_start_nobody_recorded_says_so(folder: Path) -> None:
+    code = (sys.executable, "-c", RUN, "--output", "r.jsonl")
+    subprocess.run(code, check=True, capture_output=True)
+    gym = folder / "gym"
+    gym.write_text(GYM)
+    gym.chmod(0o755)
+    recorded(str(gym), "eval", "run", "--output", "r.jsonl", "--resume", "--temperature", "0.7")
+    (launch,) = launches(folder / "r_provenance.json")
+    assert "earlier launches" in launch["missing"]
+    facts = {fact.name: fact for fact in read_run(folder / "r.jsonl").facts}
+    assert (facts["temperature"].value, facts["temperature"].strength) == (0.7, Strength.REBUILT)
 
 
 def test_command_that_wrote_nothing_leaves_the_record_of_the_old_rollouts(folder: Path) -> None:

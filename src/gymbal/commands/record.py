@@ -29,7 +29,8 @@ OUTPUT_KEY = "output_jsonl_fpath"
 
 SHELL_OPERATORS = ";|&<>"
 
-WATCHED_ENDINGS = (".jsonl", "_materialized_inputs.jsonl")
+ROLLOUTS_ENDING = ".jsonl"
+WATCHED_ENDINGS = (ROLLOUTS_ENDING, "_materialized_inputs.jsonl")
 """Behind the stem: the files that every launch writes to."""
 
 

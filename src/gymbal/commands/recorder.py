@@ -16,13 +16,13 @@ from typing import Any
 import msgspec
 
 from gymbal.commands import launch
-from gymbal.commands.record import WATCHED_ENDINGS, file_state
+from gymbal.commands.record import ROLLOUTS_ENDING, WATCHED_ENDINGS, file_state
 from gymbal.errors import GymbalError
 from gymbal.io.secrets import mask_tree, mask_words, secret_values
 from gymbal.io.write import write_bytes
 from gymbal.model.recording import LaunchEnd, LaunchPlan, Recording
 from gymbal.probe.program import kill_running
-from gymbal.readers.run.provenance import SCHEMA_VERSION, read_launches
+from gymbal.readers.run.provenance import EARLIER, SCHEMA_VERSION, read_launches
 
 LOW_PRIORITY = 10
 
@@ -128,12 +128,16 @@ class Recorder:
 
     def _read_earlier(self) -> list[dict[str, Any]]:
         """The launches that a resumed run had before; a fresh one starts its rollouts anew."""
-        if not self._launch.is_resume or not self._target.is_file():
+        if not self._launch.is_resume:
+            return []
+        if not self._target.is_file():
+            if self._plan.before[ROLLOUTS_ENDING]:
+                self._missing[EARLIER] = "the rollouts were there already, and nothing recorded them"
             return []
         try:
             return read_launches(self._target)
         except GymbalError as error:
-            self._missing["earlier launches"] = str(error)
+            self._missing[EARLIER] = str(error)
             return []
 
 

@@ -46,7 +46,8 @@ def evidence_document(sheet: EvidenceSheet) -> Document:
 
 
 def _known_first(facts: Iterable[Fact]) -> list[Fact]:
-    return sorted(facts, key=lambda fact: not fact.is_known)
+    """Known facts before missing ones, and what has a name of its own before the rest of a config."""
+    return sorted(facts, key=lambda fact: (not fact.is_known, fact.name.startswith("config.")))
 
 
 def _facts(facts: Sequence[Fact]) -> Table:
@@ -54,8 +55,13 @@ def _facts(facts: Sequence[Fact]) -> Table:
         (Text(fact.name), Text(_value(fact)), Text(fact.strength.value, _TONES[fact.strength]))
         for fact in facts
     )
-    notes = tuple(fact.place if fact.is_known else fact.remedy or fact.place for fact in facts)
+    notes = tuple(_place(fact) if fact.is_known else fact.remedy or fact.place for fact in facts)
     return Table(("", "value", "strength"), rows, notes=notes, note_header="where, or how to get it")
+
+
+def _place(fact: Fact) -> str:
+    """File and key; the file alone where the name holds the key."""
+    return fact.file or "" if fact.key and fact.name == f"config.{fact.key}" else fact.place
 
 
 def _value(fact: Fact) -> str:

@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 from gymbal.errors import InputError
 from gymbal.io.decode import read_json
 from gymbal.model.evidence import DIRTY, Fact, Role, Strength
@@ -24,6 +26,9 @@ SCHEMA_VERSION = 1
 
 MAX_BYTES = 64 * 1024 * 1024
 
+EARLIER = "earlier launches"
+"""What `missing` calls the launches of a resumed run that nobody recorded."""
+
 ENGINES_BY_OWNER = ("vllm", "sglang")
 """What an engine calls itself as the owner of the models that it lists."""
 
@@ -33,13 +38,19 @@ LOOPBACK = ("127.0.0.1", "localhost", "[::1]", "0.0.0.0")
 def read_provenance_facts(path: Path, name: str) -> tuple[Fact, ...]:
     """Facts of the file, which is called `name`; of every launch.
 
+    They count as rebuilt where rollouts of a launch before the first one were kept, which may have used others.
     Raises InputError when it is no JSON object with launches, or of a newer schema.
     """
-    return tuple(
-        fact
-        for place, launch in enumerate(read_launches(path))
-        for fact in _facts(launch, name, f"launches.{place}")
+    launches = read_launches(path)
+    facts = tuple(
+        fact for place, launch in enumerate(launches) for fact in _facts(launch, name, f"launches.{place}")
     )
+    if launches and EARLIER in _section(launches[0], "missing"):
+        return tuple(
+            replace(fact, strength=Strength.REBUILT) if fact.strength is Strength.RECORDED else fact
+            for fact in facts
+        )
+    return facts
 
 
 def read_environment_of(path: Path) -> dict[str, Any]:

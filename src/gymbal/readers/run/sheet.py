@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -106,7 +107,8 @@ def _own_logs(job: JobFiles, config: Mapping[str, Any]) -> list[Path]:
         return []
     driver = config.get("driver")
     policy = driver.get("policy_model") if isinstance(driver, dict) else None
-    names = ["driver", *([policy] if isinstance(policy, str) and policy.isidentifier() else [])]
+    is_name = isinstance(policy, str) and re.fullmatch(r"\w[\w.-]*", policy)
+    names = ["driver", *([str(policy)] if is_name else [])]
     folder = job.script.parent / "logs"
     return [log for name in names for log in sorted(folder.glob(f"{name}-*.log"))[-MAX_OWN_LOGS:]]
 
