@@ -38,7 +38,7 @@ LOOPBACK = ("127.0.0.1", "localhost", "[::1]", "0.0.0.0")
 def read_provenance_facts(path: Path, name: str) -> tuple[Fact, ...]:
     """Facts of the file, which is called `name`; of every launch.
 
-    They count as rebuilt where rollouts of a launch before the first one were kept, which may have used others.
+    They count as rebuilt where rollouts of an unrecorded launch were kept, which may have used others.
     Raises InputError when it is no JSON object with launches, or of a newer schema.
     """
     launches = read_launches(path)
