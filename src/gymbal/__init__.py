@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from gymbal.commands.tasks import tasks
     from gymbal.commands.triage import triage_many, triage_runs
     from gymbal.errors import GymbalError
-    from gymbal.verify import score
 
 __all__ = [
     "GymbalError",
@@ -35,7 +34,6 @@ __all__ = [
     "pivot_stats",
     "pivot_validate",
     "record",
-    "score",
     "skills_install",
     "skills_list",
     "tasks",
@@ -54,7 +52,6 @@ _HOME = {
     "pivot_stats": "gymbal.commands.pivot_stats",
     "pivot_validate": "gymbal.commands.pivot_validate",
     "record": "gymbal.commands.record",
-    "score": "gymbal.verify",
     "skills_install": "gymbal.commands.skills",
     "skills_list": "gymbal.commands.skills",
     "tasks": "gymbal.commands.tasks",

@@ -94,7 +94,9 @@ def test_validate_never_fails_on_a_line(line: bytes) -> None:
         path = Path(name) / "rows.jsonl"
         path.write_bytes(line)
         report = pivot_validate(path)
-    assert report.rows == sum(1 for part in line.split(b"\n") if part.strip())
+    # A byte order mark at the start of a file is no part of its first line.
+    lines = line.removeprefix(b"\xef\xbb\xbf").split(b"\n")
+    assert report.rows == sum(1 for part in lines if part.strip())
 
 
 JSON = st.recursive(
