@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from gymbal.cli.pivot_datasets import audit_command, config_command, stats_command
+from gymbal.cli.pivot_index import index_command
 from gymbal.cli.pivot_inspect import inspect_command
 from gymbal.cli.pivot_options import build_options, engine_options, selection_options
 from gymbal.cli.render import emit, format_option
@@ -113,6 +114,7 @@ def validate_command(
 
 
 pivot.add_command(inspect_command)
+pivot.add_command(index_command)
 pivot.add_command(audit_command)
 pivot.add_command(stats_command)
 pivot.add_command(config_command)

@@ -47,9 +47,9 @@ _OPTIONS = (
         "--dedupe/--no-dedupe", default=True, show_default=True, help="Keep the first of equal rows."
     ),
     click.option("--reference-output", is_flag=True, help="Write the items of the model call into its row."),
-    click.option("--split", help="Divide by task: train=0.95,validation=0.05."),
 )
 
+_SPLIT = click.option("--split", help="Divide by task: train=0.95,validation=0.05.")
 
 _ENGINE_OPTIONS = (
     click.option(
@@ -76,12 +76,19 @@ def engine_options(command: Command) -> Command:
 
 def selection_options(command: Command) -> Command:
     """Add the options to a command, in the order of the list."""
+    return unsplit_options(_SPLIT(command))
+
+
+def unsplit_options(command: Command) -> Command:
+    """Add the options that say which candidates become rows, and not how these are divided."""
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
 
 
-def build_options(*, mixed_groups: str, min_confidence: str, split: str | None, **plain: Any) -> BuildOptions:
+def build_options(
+    *, mixed_groups: str, min_confidence: str, split: str | None = None, **plain: Any
+) -> BuildOptions:
     """Return what the user chose; raise UsageError for a split that is none."""
     from gymbal.model.pivot import Boundary
     from gymbal.pivot.options import BuildOptions, MixedGroups

@@ -15,6 +15,8 @@ import msgspec
 from gymbal.errors import InputError
 from gymbal.io.jsonl import COMPRESSED_SUFFIXES, READ_BUFFER_BYTES, Line, line_of, open_bytes, split_lines
 
+_LOOK_BACK_BYTES = 4096
+
 
 class ByteRange(msgspec.Struct, frozen=True):
     """The bytes from `start` up to `stop` of a file."""
@@ -72,6 +74,28 @@ def read_part(path: Path, part: ByteRange) -> Iterator[Line]:
             line = line_of(number, offset, data, is_terminated=is_terminated)
             if line is not None:
                 yield line
+
+
+def part_of_line(path: Path, number: int, offset: int) -> ByteRange:
+    """The range that holds no line but number `number`, whose record starts at `offset`.
+
+    A record may stand behind white space or a byte order mark: the line begins where the last one ended.
+    Raises InputError when the file cannot be read.
+    """
+    start = offset
+    try:
+        with path.open("rb") as stream:
+            while start:
+                size = min(start, _LOOK_BACK_BYTES)
+                stream.seek(start - size)
+                end = stream.read(size).rfind(b"\n")
+                if end >= 0:
+                    start += end + 1 - size
+                    break
+                start -= size
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror or error}", path=path) from error
+    return ByteRange(start, start + 1, number - 1)
 
 
 def _scan(stream: FileIO, size: int) -> tuple[int, int, bytes]:

@@ -66,7 +66,7 @@ def write_lines(
             part = side_of(trajectory, judge.options.split)
             tally.update(count_trajectory(judged))
             for candidate in judged.candidates:
-                final = _without_duplicate(candidate, keys) if judge.options.dedupe else candidate
+                final = without_duplicate(candidate, keys) if judge.options.dedupe else candidate
                 tally.update(count_candidate(final, part))
                 _write(final, trajectory.source, streams[files[part]], streams[SKIPPED])
                 if isinstance(final.outcome, Refusal):
@@ -89,7 +89,8 @@ def skipped_line(source: Source, call: int, refusal: Refusal) -> bytes:
     return msgspec.json.encode(line) + b"\n"
 
 
-def _without_duplicate(candidate: Candidate, keys: set[bytes]) -> Candidate:
+def without_duplicate(candidate: Candidate, keys: set[bytes]) -> Candidate:
+    """Return `candidate`, refused when its row's key is among `keys`, which else get it."""
     row = candidate.outcome
     if isinstance(row, Refusal):
         return candidate

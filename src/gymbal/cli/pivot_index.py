@@ -1,0 +1,66 @@
+"""`gymbal pivot index`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from gymbal.cli.pivot_options import build_options, unsplit_options
+from gymbal.cli.render import emit, format_option
+
+
+@click.command("index")
+@click.argument("sources", nargs=-1, required=True)
+@click.option("--output", "-o", required=True, metavar="FILE", help="File to write.")
+@click.option("--name", help="Name of the dataset in its Gym config; by default after the file.")
+@click.option(
+    "--threshold",
+    default=0.1,
+    show_default=True,
+    help="Least share of common words at which two texts match.",
+)
+@unsplit_options
+@click.option("--overwrite", is_flag=True, help="Replace a file that exists.")
+@click.option(
+    "--source-format", metavar="NAME", help="Format of SOURCES; by default told by what is in them."
+)
+@click.option(
+    "--tools", metavar="FILE", help="JSON list of tool schemas, for trajectories whose source lists none."
+)
+@format_option
+def index_command(
+    sources: tuple[str, ...],
+    output: str,
+    name: str | None,
+    threshold: float,
+    overwrite: bool,
+    source_format: str | None,
+    tools: str | None,
+    format: str,
+    **selection: Any,
+) -> None:
+    """Write where each model call stands in SOURCES, in place of the rows that `build` would make of them.
+
+    The index takes the place of the rows where pivots are profiled, selected and scored again. It names its
+    sources, which must stay as they are.
+
+    \b
+    Exit codes
+      0  written
+      2  usage error or unreadable input; nothing was written
+    """
+    from gymbal.commands.pivot_index import pivot_index
+    from gymbal.report.pivot_index import index_document
+
+    report = pivot_index(
+        sources,
+        output,
+        name=name,
+        threshold=threshold,
+        options=build_options(**selection),
+        overwrite=overwrite,
+        source_format=source_format,
+        tools=tools,
+    )
+    emit(index_document(report), report, format)

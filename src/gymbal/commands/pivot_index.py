@@ -1,0 +1,88 @@
+"""`gymbal pivot index`: trajectories in, where each pivot stands in them out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from gymbal.commands.dataset_files import name_after
+from gymbal.commands.pivot_build import DEFAULT_THRESHOLD
+from gymbal.errors import UsageError
+from gymbal.io.write import make_folder
+from gymbal.model.pivot_index import INDEX_VERSION, IndexHeader, IndexReport
+from gymbal.model.trajectory import Trajectory
+from gymbal.pivot.build import comparator_of
+from gymbal.pivot.filters import JudgeWanted
+from gymbal.pivot.groups import Groups, group_rewards, groups_of
+from gymbal.pivot.index import source_of, write_index
+from gymbal.pivot.metrics import metrics_of
+from gymbal.pivot.options import BuildOptions, MixedGroups, shown_options
+from gymbal.readers.detect import detect, format_named, read_trajectories
+from gymbal.readers.tools_file import read_tools_file, with_tools
+
+
+def pivot_index(
+    sources: str | Path | Sequence[str | Path],
+    output: str | Path,
+    *,
+    name: str | None = None,
+    threshold: float = DEFAULT_THRESHOLD,
+    options: BuildOptions | None = None,
+    overwrite: bool = False,
+    source_format: str | None = None,
+    tools: str | Path | None = None,
+) -> IndexReport:
+    """Write the file `output`, which names each model call that `pivot_build` would make a row of.
+
+    Arguments are those of `pivot_build`, whose rows the index stands for, byte for byte, under the same
+    `name`; that is by default after the file. `options` may not ask for a split. The index holds the digest
+    of every source, and each source must stay what it is as long as the index is used. An `output` that
+    exists is replaced only with `overwrite`.
+
+    Raises InputError for a source that `pivot_build` refuses and an output that cannot be written,
+    UsageError for arguments that make no sense. Nothing is written then.
+    """
+    paths = [Path(source) for source in ([sources] if isinstance(sources, str | Path) else sources)]
+    target, chosen = Path(output), options or BuildOptions()
+    _check(paths, target, chosen, overwrite=overwrite)
+    dataset = name_after(target.name.partition(".")[0]) if name is None else name
+    comparator = comparator_of(dataset, threshold)
+    schemas = None if tools is None else read_tools_file(Path(tools))
+
+    def read() -> Iterator[Trajectory]:
+        trajectories = read_trajectories(paths, source_format)
+        return trajectories if schemas is None else with_tools(trajectories, schemas)
+
+    formats = [detect(path) if source_format is None else format_named(source_format) for path in paths]
+    groups: Groups = {}
+    if chosen.mixed_groups is not MixedGroups.IGNORE:
+        groups = groups_of(group_rewards(read()))
+    header = IndexHeader(
+        index=INDEX_VERSION,
+        dataset=dataset,
+        threshold=threshold,
+        sources=tuple(source_of(p, target, f.name) for p, f in zip(paths, formats, strict=True)),
+        tools=msgspec.Raw(b"null" if schemas is None else schemas),
+        options=shown_options(chosen),
+        reference_output=chosen.reference_output,
+    )
+    make_folder(target.parent)
+    judge = JudgeWanted(dataset, comparator, chosen, groups)
+    written = write_index(read(), target, header, paths, judge)
+    return IndexReport(
+        path=str(target),
+        bytes=target.stat().st_size,
+        row_bytes=written.row_bytes,
+        metrics=metrics_of(written.tally, dataset, chosen, groups),
+    )
+
+
+def _check(paths: Sequence[Path], target: Path, options: BuildOptions, *, overwrite: bool) -> None:
+    if not paths:
+        raise UsageError("there is no source to index")
+    if options.split:
+        raise UsageError("an index is not split", remedy="Split what you select from it.")
+    if target.exists() and not overwrite:
+        raise UsageError(f"{target} exists", remedy="Choose another name, or overwrite it.")

@@ -1,0 +1,32 @@
+"""What an index holds, as a document."""
+
+from __future__ import annotations
+
+from gymbal.model.pivot_index import IndexReport
+from gymbal.report.document import Document, Section, Table, Tone, cells, paragraph
+
+
+def index_document(report: IndexReport) -> Document:
+    """How many model calls were indexed, the size of it beside that of the rows, and what was skipped."""
+    metrics = report.metrics
+    counted = f"{metrics.kept} of {metrics.candidates} model calls of {metrics.trajectories} trajectories"
+    summary = f"{counted} are indexed in {report.path}."
+    sections = [
+        Section("", (paragraph(summary, Tone.GOOD if metrics.kept else Tone.BAD),)),
+        Section("Size", (_size(report),)),
+    ]
+    skipped = [cells(name, str(count)) for name, count in metrics.skipped.items() if count]
+    if skipped:
+        table = Table(("", "candidates"), tuple(skipped), numeric=frozenset({1}))
+        sections.append(Section("Skipped", (table,)))
+    return Document(f"Index of pivots {metrics.dataset}", tuple(sections))
+
+
+def _size(report: IndexReport) -> Table:
+    rows = [
+        cells("the index", str(report.bytes)),
+        cells("the rows that it stands for", str(report.row_bytes)),
+    ]
+    if report.row_bytes:
+        rows.append(cells("share", f"{report.bytes / report.row_bytes:.2%}"))
+    return Table(("", "bytes"), tuple(rows), numeric=frozenset({1}))
