@@ -109,7 +109,7 @@ def test_edited_tasks_are_another_benchmark(acceptance_data: Path) -> None:
     finding = rung(report, Rung.BENCHMARK)
     assert fact(finding, "shared") == (12, 12)
     assert fact(finding, "changed") == (4, 4)
-    assert "1 in verifier" in finding.summary
+    assert "1 in answer" in finding.summary
 
 
 def test_truncated_run_is_accounting(acceptance_data: Path) -> None:

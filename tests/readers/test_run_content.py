@@ -11,6 +11,7 @@ from run_builder import input_row, lines, rollout_row, write_file
 from gymbal.model.run import PlannedRollout
 from gymbal.readers.run import read_run
 from gymbal.readers.run.content import Request, RequestReader
+from gymbal.readers.run.verifier_fields import ANSWER_FIELDS, ANSWER_HOLDERS, ANSWER_PREFIXES
 
 
 def request(**params: Any) -> Request:
@@ -112,8 +113,38 @@ def test_verifier_digest_sees_the_answer_and_not_the_names(tmp_path: Path) -> No
     )
     assert base.content == renamed.content == rekeyed.content == resampled.content
     assert edited.content.prompt == base.content.prompt
-    assert edited.content.verifier != base.content.verifier
+    assert edited.content.verifier == base.content.verifier
+    assert edited.content.answer != base.content.answer
     assert base.settings != resampled.settings
+
+
+@pytest.mark.parametrize(
+    ("edit", "is_answer"),
+    [
+        # Field names of datasets that nemo-gym 0.7.0 ships.
+        ({"expected_action": {"type": "function_call", "name": "f"}}, True),
+        ({"expected_synonym_values": [1, 2]}, True),
+        ({"ground_truth": ["x"]}, True),
+        ({"gt_sql": "select 1"}, True),
+        ({"answer": 3}, True),
+        ({"verifier_metadata": {"ideal": "C", "conditions": "a"}}, True),
+        ({"metadata": {"solution": "x", "difficulty": 1}}, True),
+        ({"metadata": {"solution": "y", "difficulty": 2}}, False),
+        ({"verifier_metadata": {"ideal": "CC", "conditions": "b"}}, False),
+        ({"options": [{"A": "1"}]}, False),
+        ({"rubric": "strict"}, False),
+        ({"answer_format": "boxed"}, False),
+        ({"expectedness": 1}, False),
+    ],
+)
+def test_answer_fields_are_told_from_the_other_verifier_fields(
+    tmp_path: Path, edit: dict[str, Any], is_answer: bool
+) -> None:
+    held = {"metadata": {"solution": "y", "difficulty": 1}}
+    held["verifier_metadata"] = {"ideal": "CC", "conditions": "a"}
+    base, edited = planned(tmp_path, input_row(0, 0) | held, input_row(0, 1) | held | edit)
+    assert (edited.content.answer != base.content.answer) is is_answer
+    assert (edited.content.verifier != base.content.verifier) is not is_answer
 
 
 def test_verifier_digest_counts_the_names_in_where_the_prompt_is_empty(tmp_path: Path) -> None:
@@ -165,3 +196,11 @@ def test_materialized_taskset_has_the_content_of_the_flat_row(tmp_path: Path) ->
 def test_label_is_the_datasets_own_name(tmp_path: Path, fields: dict[str, Any], label: str | None) -> None:
     (row,) = planned(tmp_path, input_row(0, 0) | fields)
     assert row.label == label
+
+
+def test_answer_fields_are_all_documented() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "triage.md").read_text(encoding="utf-8")
+    missing = [
+        name for name in (*ANSWER_FIELDS, *ANSWER_PREFIXES, *ANSWER_HOLDERS) if f"`{name}`" not in text
+    ]
+    assert missing == []

@@ -27,8 +27,12 @@ SETTINGS = Settings(temperature=0.6, max_output_tokens=512)
 
 
 def content(prompt: str, answer: str | None = "A") -> TaskContent:
-    """A task that says `prompt`; digests are readable here, since only their equality counts."""
-    return TaskContent(prompt=prompt, tools="no tools", verifier=answer)
+    """A task that says `prompt`; digests are readable here, since only their equality counts.
+
+    Without an answer it is what a rollout echoes, which drops the fields that judge it.
+    """
+    verifier = None if answer is None else "exact match"
+    return TaskContent(prompt=prompt, tools="no tools", verifier=verifier, answer=answer)
 
 
 def rollout(task: int, repeat: int, reward: float | None, prompt: str, **changes: Any) -> Rollout:

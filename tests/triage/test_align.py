@@ -5,6 +5,7 @@ from __future__ import annotations
 from run_factory import make_run
 
 from gymbal.model.finding import Finding, Rung, Status, TriageReport
+from gymbal.triage.align import reading_order
 from gymbal.triage.explain import explain
 
 FOUR = {"a": [1, 0], "b": [1, 1], "c": [0, 0], "d": [0, 1]}
@@ -26,7 +27,8 @@ def test_changed_answer_key_is_found_under_an_unchanged_prompt() -> None:
     finding = rung(explain(make_run(FOUR), make_run(FOUR, answers={"c": "B"})), Rung.BENCHMARK)
     assert finding.status is Status.DIFFERENT
     assert "3 of 4 tasks shared" in finding.summary
-    assert "1 changed (1 in verifier)" in finding.summary
+    assert "1 changed (1 in answer): task 2" in finding.summary
+    assert ("task 2: answer", "A", "B") in [(fact.name, fact.left, fact.right) for fact in finding.facts]
 
 
 def test_replaced_task_is_a_changed_prompt() -> None:
@@ -58,3 +60,18 @@ def test_unrelated_tasks_are_not_paired_by_their_number() -> None:
 def test_doubled_task_is_named_and_no_other() -> None:
     finding = rung(explain(make_run(FOUR), make_run({**FOUR, "c": [0, 0, 0, 0]})), Rung.BENCHMARK)
     assert "1 with another share of the repeats: task 2" in finding.summary
+
+
+def test_changed_tasks_are_listed_in_reading_order_with_what_changed_in_each() -> None:
+    # Twelve tasks; the answers of 10 and 9 changed, and the prompt of 2 was replaced.
+    rewards = {f"p{number}": [1, 0] for number in range(12)}
+    other = {("other" if prompt == "p2" else prompt): values for prompt, values in rewards.items()}
+    report = explain(make_run(rewards), make_run(other, answers={"p10": "B", "p9": "C"}))
+    finding = rung(report, Rung.BENCHMARK)
+    listed = "3 changed (2 in answer, 1 in prompt): task 2 (prompt), task 9 (answer), task 10 (answer)"
+    assert listed in finding.summary
+
+
+def test_reading_order_puts_numbers_by_value() -> None:
+    names = ["task 10", "q2a", "task 9", "q10", "task 009", "q2"]
+    assert sorted(names, key=reading_order) == ["q2", "q2a", "q10", "task 9", "task 009", "task 10"]

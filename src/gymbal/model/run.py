@@ -39,6 +39,8 @@ class TaskContent(msgspec.Struct, frozen=True):
     tools: str
     verifier: str | None
     """Digest of the input row's other fields. None: only the rollout is left, which drops those fields."""
+    answer: str | None = None
+    """Digest of the input row's answer fields; None where `verifier` is."""
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -93,7 +95,7 @@ class Rollout(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """`response.model`: what the endpoint says it is."""
     settings: Settings
     content: TaskContent
-    """As the rollout echoes it; `verifier` is always None here."""
+    """As the rollout echoes it; `verifier` and `answer` are always None here."""
     answer: str
     """Digest of the output's text and calls, ids left out."""
     file: str = ""

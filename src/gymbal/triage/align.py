@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable
 from fractions import Fraction
@@ -9,6 +10,8 @@ from fractions import Fraction
 import msgspec
 
 from gymbal.triage.side import SideTask, SideView
+
+_DIGITS = re.compile("([0-9]+)")
 
 
 class ChangedTask(msgspec.Struct, frozen=True, kw_only=True):
@@ -19,7 +22,7 @@ class ChangedTask(msgspec.Struct, frozen=True, kw_only=True):
     right: str
     name: str
     changes: tuple[str, ...]
-    """Of `prompt`, `tools`, `verifier`."""
+    """Of `prompt`, `answer`, `tools` and `verifier`, in this order."""
 
 
 class Alignment(msgspec.Struct, frozen=True, kw_only=True):
@@ -60,6 +63,15 @@ def align(left: SideView, right: SideView, *, with_verifier: bool) -> Alignment:
 def task_name(task: SideTask) -> str:
     """What to call a task in a report: the dataset's own label, else the run's number for it."""
     return task.label or f"task {task.numbers[0]}"
+
+
+def reading_order(name: str) -> list[tuple[int, str]]:
+    """Sort key of a task's name, as people read it: `task 9` before `task 10`."""
+    parts = _DIGITS.split(name)
+    return [
+        (len(part.lstrip("0")), part.lstrip("0")) if place % 2 else (0, part)
+        for place, part in enumerate(parts)
+    ]
 
 
 def _changed(
@@ -124,6 +136,7 @@ def _index(
 def _changes(left: SideTask, right: SideTask) -> tuple[str, ...]:
     pairs = (
         ("prompt", left.content.prompt, right.content.prompt),
+        ("answer", left.content.answer, right.content.answer),
         ("tools", left.content.tools, right.content.tools),
         ("verifier", left.content.verifier, right.content.verifier),
     )

@@ -102,8 +102,8 @@ def view_side(run: Run, agent: str | None, metric: Metric, *, with_verifier: boo
 
 def content_key(content: TaskContent, *, with_verifier: bool) -> str:
     """The identity of a task as one string."""
-    verifier = content.verifier if with_verifier else ""
-    return f"{content.prompt}:{content.tools}:{verifier}"
+    judged = f"{content.answer}:{content.verifier}" if with_verifier else ""
+    return f"{content.prompt}:{content.tools}:{judged}"
 
 
 def _reported(run: Run, agent: str | None, metric: Metric) -> float | None:

@@ -26,21 +26,6 @@ DEFAULTED_PART_VALUES: dict[str, Any] = {"annotations": [], "logprobs": [], "det
 ENGINE_ARGUMENTS = ("chat_template_kwargs", "extra_body")
 """Keys of `metadata` that Gym's vLLM server passes on to the engine: settings, not content."""
 
-TASK_NAMES = ("uuid", "task_id", "id")
-"""Names of a dataset row, best first. They are what people call it, not what it asks."""
-
-BOOKKEEPING_FIELDS = frozenset(
-    {
-        "agent_ref",
-        "task_source",
-        "skills_ref",
-        "responses_create_params",
-        "task_input",
-        "task_data",
-        *TASK_NAMES,
-    }
-)
-
 
 class Request(msgspec.Struct, frozen=True):
     """What a row's `responses_create_params` says."""
@@ -113,20 +98,6 @@ class RequestReader:
         if known is None:
             known = self._tools[key] = fingerprint(_normal_tools(msgspec.json.decode(tools)))
         return known
-
-
-def verifier_digest(fields: dict[str, msgspec.Raw], *, with_names: bool) -> str:
-    """Digest of the fields of a dataset row that are neither request nor bookkeeping: how it is judged.
-
-    `with_names` counts the row's own names in: where the prompt is empty they are what selects the task.
-    """
-    left = {
-        name: msgspec.json.decode(raw)
-        for name, raw in fields.items()
-        if not name.startswith("_ng_")
-        and (name not in BOOKKEEPING_FIELDS or (with_names and name in TASK_NAMES))
-    }
-    return fingerprint(left)
 
 
 def _prompt_digest(params: _Params) -> str:

@@ -10,9 +10,10 @@ import msgspec
 
 from gymbal.io.jsonl import Line
 from gymbal.model.run import PlannedRollout, RolloutKey, TaskContent
-from gymbal.readers.run.content import NULL, TASK_NAMES, Request, RequestReader, verifier_digest
+from gymbal.readers.run.content import NULL, Request, RequestReader
 from gymbal.readers.run.keys import RowNumbers, Servers, agent_name, number_or_none, text_or_none
 from gymbal.readers.run.rows import RowStream
+from gymbal.readers.run.verifier_fields import TASK_NAMES, judging
 
 Fields = dict[str, msgspec.Raw]
 """A dataset row by field, undecoded."""
@@ -67,8 +68,8 @@ class InputReader:
         known = self._contents.get(seen.digest())
         if known is None:
             request = self._requests.read(fields.get("responses_create_params", NULL))
-            verifier = verifier_digest(fields, with_names=request.is_empty)
-            content = msgspec.structs.replace(request.content, verifier=verifier)
+            judged = judging(fields, with_names=request.is_empty)
+            content = msgspec.structs.replace(request.content, verifier=judged.verifier, answer=judged.answer)
             known = self._contents[seen.digest()] = (request, content)
         return known
 

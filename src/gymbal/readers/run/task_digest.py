@@ -27,5 +27,6 @@ def read_task_digest(path: Path) -> TaskDigest:
     tasks: set[str] = set()
     for row in reader.stream(path, path.name):
         rows += 1
-        tasks.add(f"{row.content.prompt}:{row.content.tools}:{row.content.verifier}")
+        content = row.content
+        tasks.add(f"{content.prompt}:{content.tools}:{content.answer}:{content.verifier}")
     return TaskDigest(rows=rows, tasks=len(tasks), digest=fingerprint(sorted(tasks)))

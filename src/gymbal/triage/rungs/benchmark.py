@@ -1,4 +1,4 @@
-"""Benchmark: the same tasks, by content?"""
+"""Benchmark: the same tasks, by content? And what changed in those that are not."""
 
 from __future__ import annotations
 
@@ -6,12 +6,18 @@ from collections import Counter
 from collections.abc import Iterable
 
 from gymbal.model.finding import Comparison, Finding, Rung, Status
-from gymbal.triage.align import task_name
+from gymbal.triage.align import ChangedTask, reading_order, task_name
 from gymbal.triage.pair import Pair
 from gymbal.triage.side import SideView
 
 MAX_NAMES = 8
 """Task names shown per kind of difference."""
+
+MAX_CHANGED_TASKS = 100
+"""Changed tasks whose digests are among the facts."""
+
+DIGEST_CHARACTERS = 12
+"""Enough to tell two contents apart by eye; the comparison itself uses whole digests."""
 
 
 def check(pair: Pair) -> Finding:
@@ -61,11 +67,13 @@ def _difference_sentences(pair: Pair) -> list[str]:
     alignment = pair.alignment
     sentences = []
     if alignment.changed:
-        kinds = Counter(" and ".join(task.changes) or "content" for task in alignment.changed)
+        kinds = Counter(_what_changed(task) for task in alignment.changed)
         detail = ", ".join(f"{count} in {kind}" for kind, count in sorted(kinds.items()))
-        sentences.append(
-            f"{len(alignment.changed)} changed ({detail}): {_names(task.name for task in alignment.changed)}"
+        named = (
+            f"{task.name} ({_what_changed(task)})" if len(kinds) > 1 else task.name
+            for task in alignment.changed
         )
+        sentences.append(f"{len(alignment.changed)} changed ({detail}): {_names(named)}")
     for side, keys in ((pair.left, alignment.left_only), (pair.right, alignment.right_only)):
         if keys:
             names = _names(task_name(side.tasks[key]) for key in keys)
@@ -76,8 +84,12 @@ def _difference_sentences(pair: Pair) -> list[str]:
     return sentences
 
 
+def _what_changed(task: ChangedTask) -> str:
+    return " and ".join(task.changes) or "content"
+
+
 def _names(names: Iterable[str]) -> str:
-    listed = list(names)
+    listed = sorted(names, key=reading_order)
     rest = len(listed) - MAX_NAMES
     return ", ".join(listed[:MAX_NAMES]) + (f" and {rest} more" if rest > 0 else "")
 
@@ -86,7 +98,7 @@ def _facts(pair: Pair) -> tuple[Comparison, ...]:
     alignment = pair.alignment
     shared = len(alignment.shared)
     changed = len(alignment.changed)
-    return (
+    counts = (
         Comparison(name="tasks", left=len(pair.left.tasks), right=len(pair.right.tasks)),
         Comparison(name="shared", left=shared, right=shared),
         Comparison(name="changed", left=changed, right=changed),
@@ -94,6 +106,25 @@ def _facts(pair: Pair) -> tuple[Comparison, ...]:
         Comparison(name="reordered", left=len(alignment.reordered), right=len(alignment.reordered)),
         Comparison(name="duplicated", left=_duplicates(pair.left), right=_duplicates(pair.right)),
     )
+    return counts + _content_facts(pair)
+
+
+def _content_facts(pair: Pair) -> tuple[Comparison, ...]:
+    """What changed in each changed task: the digests of its parts, where they differ."""
+    facts: list[Comparison] = []
+    changed = sorted(pair.alignment.changed, key=lambda task: reading_order(task.name))
+    for task in changed[:MAX_CHANGED_TASKS]:
+        left, right = pair.left.tasks[task.left].content, pair.right.tasks[task.right].content
+        facts += [
+            Comparison(
+                name=f"{task.name}: {part}",
+                left=getattr(left, part)[:DIGEST_CHARACTERS],
+                right=getattr(right, part)[:DIGEST_CHARACTERS],
+                source="digest",
+            )
+            for part in task.changes
+        ]
+    return tuple(facts)
 
 
 def _duplicates(side: SideView) -> int:
