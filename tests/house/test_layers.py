@@ -35,18 +35,21 @@ MAY_IMPORT = {
 }
 
 HOME_OF_PACKAGE = {
+    "aiohttp": "sampling/",
     "click": "cli/",
+    "jsonschema": "verify/tool_schema.py",
     "msgspec": "",
     "numpy": "stats/",
     "omegaconf": "io/decode.py",
     "ray": "parallel.py",
+    "referencing": "verify/tool_schema.py",
     "rich": "report/terminal.py",
     "yaml": "io/decode.py",
     "zstandard": "io/",
 }
 """Each third-party package and the one place that names it. A package that is not here is not used."""
 
-LATE_PACKAGES = {"omegaconf", "ray", "yaml", "zstandard"}
+LATE_PACKAGES = {"aiohttp", "jsonschema", "omegaconf", "ray", "referencing", "yaml", "zstandard"}
 """Imported inside the function that needs them, so that start-up does not pay for them."""
 
 PROGRAM_MODULES = {"subprocess"}

@@ -124,3 +124,19 @@ class PivotProfile(msgspec.Struct, frozen=True, kw_only=True):
         if self.rewards is None:
             return self.mean is not None and 0.0 < self.mean < 1.0
         return len(set(self.rewards)) > 1
+
+
+class StopRule(msgspec.Struct, frozen=True, kw_only=True):
+    """When an adaptive profile takes a pivot for settled: see `pivot.adaptive`."""
+
+    k: int
+    """Samples of a pivot that is never settled."""
+    zeros: int
+    """Rewards of 0, and no other, that settle it."""
+    ones: int
+    pilot: int
+    """Pivots that the rule was chosen by."""
+    changed: float
+    """Share of decisions that it is expected to change."""
+    requests: float
+    """Samples per pivot that it is expected to take, outside the pilot."""

@@ -1,0 +1,272 @@
+"""`gymbal pivot profile`: pivots and a policy in, the rewards of K samples at each pivot out."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from gymbal.commands.open_pivots import Pivots, digest_of, open_pivots
+from gymbal.commands.profile_plan import ProfilePlan
+from gymbal.errors import InputError, UsageError
+from gymbal.io.decode import read_yaml
+from gymbal.io.fingerprint import fingerprint
+from gymbal.io.jsonl import COMPRESSED_SUFFIXES
+from gymbal.io.profile_file import write_profile
+from gymbal.io.sample_journal import JournalWriter, read_journal_header
+from gymbal.model.pivot_index import PivotEntry
+from gymbal.model.profile import JournalHeader, PivotProfile, ProfileSource
+from gymbal.model.profile_report import ProfileReport, SampledReport, TokenCounts
+from gymbal.model.sampling import (
+    Api,
+    Budget,
+    Endpoint,
+    ReasoningForm,
+    SamplingEnd,
+    SamplingLimits,
+    SamplingSettings,
+)
+from gymbal.pivot.adaptive import fit, pilot_size
+from gymbal.pivot.build import CONFIG
+from gymbal.pivot.config import read_gym_config
+from gymbal.pivot.profile import OutcomeTally, notes_on
+from gymbal.pivot.row_scorer import STOCK_OPTIONS, RowScorer
+from gymbal.sampling.meter import Meter
+from gymbal.sampling.run import detect_api, sample
+
+DETECT = "auto"
+
+JOURNAL_ENDING = ".samples.jsonl"
+"""Behind the name of the profile, without its `.jsonl`."""
+
+
+def pivot_profile(
+    pivots: str | Path,
+    output: str | Path,
+    *,
+    base_url: str,
+    model: str,
+    k: int = 8,
+    adaptive: bool = False,
+    api: str = DETECT,
+    temperature: float | None = 1.0,
+    top_p: float | None = None,
+    max_output_tokens: int | None = None,
+    reasoning: ReasoningForm = ReasoningForm.FIELD,
+    extra_body: Mapping[str, Any] | None = None,
+    config: str | Path | None = None,
+    api_key_env: str | None = None,
+    limits: SamplingLimits | None = None,
+    budget: Budget | None = None,
+) -> ProfileReport:
+    """Ask a policy for `k` one-turn samples at each pivot, score them, and write the profile.
+
+    `pivots` is what `open_pivots` takes. The samples go into a journal beside `output` as they come; where
+    it is there already, what it holds is not asked again. `config` is the Gym config that scores the rows;
+    for a folder by default its own, for an index its threshold, else Gym's stock config. `api` is `chat`,
+    `responses` or `auto`. `api_key_env` names the environment variable that holds the key.
+
+    A run that was interrupted or used up its budget still writes the profile of what it has: see
+    `SampledReport.end`. Raises UsageError, InputError, and EndpointError when the endpoint cannot be asked.
+    """
+    limits, budget = limits or SamplingLimits(), budget or Budget()
+    _check(k, limits, budget)
+    started = time.monotonic()
+    output = Path(output)
+    journal_path = output.with_name(output.name.removesuffix(".jsonl") + JOURNAL_ENDING)
+    opened = open_pivots(pivots)
+    scorer = RowScorer(*_scoring(opened, Path(pivots), config))
+    endpoint = Endpoint(base_url=base_url, api_key=_key(api_key_env))
+    chosen = _api(api, journal_path, endpoint, limits, model)
+    settings = SamplingSettings(
+        model=model,
+        api=chosen,
+        temperature=temperature,
+        top_p=top_p,
+        max_output_tokens=max_output_tokens,
+        reasoning=reasoning,
+        extra_body=extra_body or {},
+    )
+    meter = Meter(budget)
+    with JournalWriter(journal_path, _header(settings, base_url, scorer, opened)) as journal:
+        plan = ProfilePlan(k, journal, meter, scorer=scorer, row=opened.row, model=model)
+        entries, duplicates = _take_in(opened, plan)
+        plan.recall(journal.known)
+        end = _ask(plan, _lanes(entries, opened), endpoint, settings, limits, meter, adaptive=adaptive)
+    tally = OutcomeTally()
+    write_profile(output, _profiles(entries, plan, tally))
+    counts = plan.counts()
+    return ProfileReport(
+        pivots=tally.pivots,
+        duplicates=duplicates,
+        k=k,
+        source=ProfileSource.SAMPLED,
+        output=str(output),
+        outcomes=tally.outcomes,
+        by_kind=tally.by_kind,
+        mean=tally.mean,
+        sampled=SampledReport(
+            model=model,
+            api=chosen,
+            end=end,
+            journal=str(journal_path),
+            samples=counts,
+            tokens=_tokens(meter, budget),
+            unaskable=plan.unaskable_counts(),
+            rule=plan.rule,
+            last_failure=plan.last_failure,
+            seconds=round(time.monotonic() - started, 3),
+        ),
+        notes=tuple(_notes(tally, settings, scorer)),
+    )
+
+
+def _check(k: int, limits: SamplingLimits, budget: Budget) -> None:
+    if k < 2:
+        raise UsageError(f"k must be at least 2, found {k}: one sample is never mixed")
+    if limits.concurrency < 1 or limits.attempts < 1 or limits.timeout <= 0:
+        raise UsageError("concurrency and attempts must be at least 1, and the timeout above 0")
+    if any(value is not None and value <= 0 for value in (budget.tokens, budget.cost)):
+        raise UsageError("a budget must be above 0")
+
+
+def _api(wanted: str, journal: Path, endpoint: Endpoint, limits: SamplingLimits, model: str) -> Api:
+    """The API to ask; a journal that is gone on with has chosen it already."""
+    if wanted != DETECT:
+        return Api(wanted)
+    if journal.is_file() and journal.stat().st_size:
+        known = read_journal_header(journal).settings.get("api")
+        if known in set(Api):
+            return Api(known)
+    return detect_api(endpoint, limits, model)
+
+
+def _scoring(opened: Pivots, place: Path, config: str | Path | None) -> tuple[Any, Mapping[str, Any]]:
+    """The Gym config, or the options that stand in for one."""
+    if config is None and place.is_dir() and (place / CONFIG).is_file():
+        config = place / CONFIG
+    if config is not None:
+        found = read_gym_config(read_yaml(Path(config)))
+        if not found.servers:
+            raise InputError("has no server that scores pivots", path=config)
+        return found, STOCK_OPTIONS
+    if opened.header is not None:
+        return None, {"word_count_similarity_threshold": opened.header.threshold}
+    return None, STOCK_OPTIONS
+
+
+def _key(name: str | None) -> str | None:
+    if name is None:
+        return None
+    key = os.environ.get(name)
+    if not key:
+        raise UsageError(f"the environment variable {name} is not set", remedy="It has to hold the API key.")
+    if not key.isascii() or any(character.isspace() for character in key):
+        raise UsageError(f"the environment variable {name} holds no API key: it has white space in it")
+    return key
+
+
+def _header(settings: SamplingSettings, base_url: str, scorer: RowScorer, opened: Pivots) -> JournalHeader:
+    asked = {
+        "api": settings.api.value,
+        "temperature": settings.temperature,
+        "top_p": settings.top_p,
+        "max_output_tokens": settings.max_output_tokens,
+        "reasoning": settings.reasoning.value,
+        "extra_body": dict(settings.extra_body),
+    }
+    return JournalHeader(
+        model=settings.model,
+        base_url_digest=fingerprint(base_url.rstrip("/")),
+        settings=asked,
+        config=scorer.options,
+        pivots=digest_of(opened),
+    )
+
+
+def _take_in(opened: Pivots, plan: ProfilePlan) -> tuple[list[PivotEntry], int]:
+    """The different pivots in order, and how many rows repeat one."""
+    entries = []
+    rows = 0
+    for entry in opened:
+        rows += 1
+        if plan.add(entry):
+            entries.append(entry)
+    if not entries:
+        raise InputError("holds no pivots", path=opened.files[0])
+    return entries, rows - len(entries)
+
+
+def _lanes(entries: Sequence[PivotEntry], opened: Pivots) -> list[list[str]]:
+    """The pivots of each trajectory by depth, trajectories in order of their first pivot.
+
+    Rows of a compressed file can only be read one after another: each is a lane of its own, in order.
+    """
+    lanes: dict[object, list[PivotEntry]] = {}
+    is_packed = opened.header is None and any(path.suffix in COMPRESSED_SUFFIXES for path in opened.files)
+    for entry in entries:
+        key = None if is_packed else entry.origin or entry.rollout
+        lanes.setdefault(entry.id if key is None else key, []).append(entry)
+    return [
+        [entry.id for entry in sorted(lane, key=lambda entry: (entry.depth or 0, entry.call))]
+        for lane in lanes.values()
+    ]
+
+
+def _ask(
+    plan: ProfilePlan,
+    lanes: list[list[str]],
+    endpoint: Endpoint,
+    settings: SamplingSettings,
+    limits: SamplingLimits,
+    meter: Meter,
+    *,
+    adaptive: bool,
+) -> SamplingEnd:
+    """Ask for all that is wanted; an adaptive profile samples its pilot to the end first."""
+    if adaptive:
+        pivots = [pivot for lane in lanes for pivot in lane]
+        # By a digest: a part of the file would be a part of the tasks.
+        pilot = set(sorted(pivots, key=fingerprint)[: pilot_size(len(pivots))])
+        plan.lanes = [kept for lane in lanes if (kept := [pivot for pivot in lane if pivot in pilot])]
+        end = sample(plan, endpoint, settings, limits, meter)
+        if end is not SamplingEnd.COMPLETE:
+            return end
+        plan.rule = fit((plan.rewards(pivot) for pivot in pilot), plan.k, pivots=len(pivots))
+    plan.lanes = lanes
+    return sample(plan, endpoint, settings, limits, meter)
+
+
+def _profiles(
+    entries: Iterable[PivotEntry], plan: ProfilePlan, tally: OutcomeTally
+) -> Iterator[PivotProfile]:
+    for entry in entries:
+        profile = plan.profile(entry.id)
+        tally.add(profile, entry.kind)
+        yield profile
+
+
+def _tokens(meter: Meter, budget: Budget) -> TokenCounts:
+    says_cached = meter.cached_of > 0
+    return TokenCounts(
+        input=meter.input,
+        output=meter.output,
+        cached=meter.cached if says_cached else None,
+        cached_share=meter.cached / meter.cached_of if says_cached else None,
+        unknown=meter.unknown,
+        cost=meter.cost if budget.prices is not None else None,
+    )
+
+
+def _notes(tally: OutcomeTally, settings: SamplingSettings, scorer: RowScorer) -> list[str]:
+    notes = notes_on(tally.outcomes, tally.by_kind)
+    if settings.temperature == 0.0:
+        notes.append(
+            "The temperature is 0: all samples of a pivot are nearly the same, and few groups mixed."
+        )
+    if not scorer.has_config:
+        shown = ", ".join(f"{name} {value}" for name, value in scorer.options.items())
+        notes.append(f"Scored without a Gym config, with {shown}.")
+    return notes
