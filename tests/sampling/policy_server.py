@@ -5,10 +5,10 @@
     with PolicyServer(faults=Faults(...)) as server:
         ...  # server.base_url is the endpoint, server.seen says what was asked and answered
 
-The last user message says how to answer: `pivot 7 rate 0.25 key k7` is answered by a call of `look_up` with key
-k7 in a quarter of the draws, else by the same call with another key. Draws and faults come from a hash of that
-message and of how often it was asked before, so that a run can be repeated. An answer counts its input tokens as
-characters over 4, and says how many of them a cache of prefixes held.
+The last user message says how to answer: `pivot 7 rate 0.25 key k7` is answered by a call of `look_up` with
+key k7 in a quarter of the draws, else by the same call with another key. Draws and faults come from a hash
+of that message and of how often it was asked before, so that a run can be repeated. An answer counts its
+input tokens as characters over 4, and says how many of them a cache of prefixes held.
 """
 
 from __future__ import annotations
