@@ -105,7 +105,7 @@ def test_index_and_rows_have_the_same_entries_in_any_order(
     built, indexed = open_pivots(tmp_path / "built"), open_pivots(tmp_path / "index.jsonl")
     pairs = list(zip(built, indexed, strict=True))
     for row, entry in pairs:
-        for name in ("id", "kind", "tools", "size", "origin", "call", "depth", "task", "rollout", "domain"):
+        for name in ("id", "kind", "tools", "size", "origin", "call", "depth", "task", "rollout", "domain", "agent"):
             assert getattr(row, name) == getattr(entry, name), name
     for row, entry in [*pairs[::-1], *pairs[::3]]:
         assert built.row(row) == indexed.row(entry)

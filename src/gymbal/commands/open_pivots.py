@@ -22,9 +22,8 @@ from gymbal.io.jsonl import COMPRESSED_SUFFIXES, Line, read_lines
 from gymbal.io.shards import part_of_line
 from gymbal.model.pivot_index import IndexHeader, PivotEntry
 from gymbal.model.trajectory import Source, Trajectory
-from gymbal.pivot.build import comparator_of
-from gymbal.pivot.candidate import Judged, judge
-from gymbal.pivot.index import check_source, is_index, read_entries, read_header, row_at
+from gymbal.pivot.candidate import Judged
+from gymbal.pivot.index import check_source, is_index, read_entries, read_header, row_at, row_maker
 from gymbal.pivot.row import Row
 from gymbal.pivot.row_file import entry_of
 from gymbal.readers.base.format import ReadOptions
@@ -127,7 +126,7 @@ class IndexedPivots:
         self.header: IndexHeader = read_header(path)
         self._paths = [check_source(source, path) for source in self.header.sources]
         self._formats = {str(p): s.format for p, s in zip(self._paths, self.header.sources, strict=True)}
-        self._comparator = comparator_of(self.header.dataset, self.header.threshold)
+        self._judge = row_maker(self.header, path)
         self._known: OrderedDict[Source, _Known] = OrderedDict()
         self._known_bytes = 0
         self._passes: dict[str, Iterator[Trajectory]] = {}
@@ -146,12 +145,7 @@ class IndexedPivots:
         if known is not None:
             self._known.move_to_end(entry.read_from)
             return known.judged
-        judged = judge(
-            self._trajectory(entry.read_from),
-            self.header.dataset,
-            self._comparator,
-            with_reference=self.header.reference_output,
-        )
+        judged = self._judge(self._trajectory(entry.read_from))
         rows = (each.outcome for each in judged.candidates if isinstance(each.outcome, Row))
         size = max((len(row.input) for row in rows), default=0)
         self._known[entry.read_from] = _Known(judged, size)

@@ -51,7 +51,7 @@ def pivot_config(
         counts = count_agents(path)
         agents += counts
         rows[part] = counts.total()
-    agent = _only_agent(agents)
+    agent = only_agent(agents)
     if name is None:
         name = _name_of(source) if agent is None else agent.removesuffix("_agent")
     comparator_of(name, threshold)
@@ -90,7 +90,7 @@ def _name_of(source: Path) -> str:
     return name_after(path.name if path.is_dir() else path.name.partition(".")[0])
 
 
-def _only_agent(agents: Counter[str | None]) -> str | None:
+def only_agent(agents: Counter[str | None]) -> str | None:
     """The agent that the rows name; None where none does. Raises UsageError for several."""
     named = sorted(agent for agent in agents if agent is not None)
     if len(named) > 1:

@@ -66,7 +66,6 @@ def pivot_index(
         sources=tuple(source_of(p, target, f.name) for p, f in zip(paths, formats, strict=True)),
         tools=msgspec.Raw(b"null" if schemas is None else schemas),
         options=shown_options(chosen),
-        reference_output=chosen.reference_output,
     )
     make_folder(target.parent)
     judge = JudgeWanted(dataset, comparator, chosen, groups)

@@ -45,6 +45,8 @@ class PivotEntry(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     rollout: str | None
     domain: str | None
     """A row's own `domain`, else the file that its trajectory was recorded in, else its agent."""
+    agent: str | None
+    """Name of the agent that runs it; None where the config is to route the dataset."""
 
 
 class IndexedSource(msgspec.Struct, frozen=True, kw_only=True):
@@ -71,9 +73,7 @@ class IndexHeader(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     tools: msgspec.Raw = msgspec.Raw(b"null")
     """Tool schemas that the user supplied for trajectories which list none."""
     options: dict[str, Any] = {}
-    """What was asked for, by the names of `metrics.json`."""
-    reference_output: bool = False
-    """Rows hold the items of their model call, too."""
+    """What was asked for, where that is not the default, by the names of `pivot.options.BuildOptions`."""
 
 
 class IndexedCall(msgspec.Struct, frozen=True, array_like=True, gc=False):

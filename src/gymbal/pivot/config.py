@@ -23,7 +23,7 @@ _TEMPLATE = """\
       domain: agent
       tool_call_comparator_config:
         word_count_similarity_threshold: {threshold}
-      verified: false
+{options}      verified: false
       description: {description}
 {agent_name}:
   responses_api_agents:
@@ -55,17 +55,26 @@ _DATASET = """\
 
 
 def config_yaml(
-    dataset: str, threshold: float, paths: Mapping[str, str], *, agent: str | None = None
+    dataset: str,
+    threshold: float,
+    paths: Mapping[str, str],
+    *,
+    agent: str | None = None,
+    comparator: Mapping[str, Any] | None = None,
 ) -> bytes:
     """Return `config.yaml`. `dataset`, and `agent` where it is given, match `row.DATASET_NAME`.
 
     `paths` says where the rows will lie, by Gym's type of a dataset: `train` or `validation`. `agent` is the
-    name that the rows call their agent by, where it is not that of a new dataset.
+    name that the rows call their agent by, where it is not that of a new dataset. `comparator` holds further
+    options of the comparator, as a config has them.
     """
     return _TEMPLATE.format(
         name=dataset,
         server=RESOURCES_SERVER,
         threshold=json.dumps(float(threshold)),
+        options="".join(
+            f"        {json.dumps(name)}: {json.dumps(value)}\n" for name, value in (comparator or {}).items()
+        ),
         description=json.dumps(f"Pivot dataset {dataset}: one row per model call, single-step tool use."),
         agent_name=agent_name(dataset) if agent is None else agent,
         agent=AGENT,

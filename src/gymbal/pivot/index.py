@@ -15,7 +15,7 @@ from typing import BinaryIO, NamedTuple
 
 import msgspec
 
-from gymbal.errors import InputError
+from gymbal.errors import InputError, UsageError
 from gymbal.io.fingerprint import DIGEST_CHARACTERS
 from gymbal.io.jsonl import Line, read_lines
 from gymbal.io.write import atomic_writer
@@ -31,11 +31,13 @@ from gymbal.model.pivot_index import (
     PivotEntry,
 )
 from gymbal.model.trajectory import Source, Trajectory
+from gymbal.pivot.build import comparator_of
 from gymbal.pivot.candidate import Candidate, Judged
 from gymbal.pivot.filters import JudgeWanted
 from gymbal.pivot.lines import without_duplicate
 from gymbal.pivot.metrics import Tally, count_candidate, count_trajectory
-from gymbal.pivot.row import Row
+from gymbal.pivot.options import BuildOptions, without_filters
+from gymbal.pivot.row import Row, agent_name
 from gymbal.pivot.split import PARTS
 
 MAGIC = b'{"index":'
@@ -164,6 +166,7 @@ def read_entries(path: Path, header: IndexHeader, paths: Sequence[Path]) -> Iter
     and for a file without its end.
     """
     count = 0
+    agent = agent_name(header.dataset)
     lines = read_lines(path)
     next(lines, None)
     for line in lines:
@@ -174,7 +177,7 @@ def read_entries(path: Path, header: IndexHeader, paths: Sequence[Path]) -> Iter
         file = paths[trajectory.source]
         for call in trajectory.calls:
             count += 1
-            yield _entry(trajectory, call, file)
+            yield _entry(trajectory, call, file, agent)
     raise InputError("is cut short: its last line is missing", path=path, remedy=_REMEDY)
 
 
@@ -201,7 +204,7 @@ def _check_end(path: Path, line: Line, count: int) -> None:
         raise InputError(problem, path=path, line=line.number, remedy=_REMEDY)
 
 
-def _entry(trajectory: IndexedTrajectory, call: IndexedCall, file: Path) -> PivotEntry:
+def _entry(trajectory: IndexedTrajectory, call: IndexedCall, file: Path, agent: str) -> PivotEntry:
     source = Source(path=str(file), line=trajectory.line, offset=trajectory.offset, record=trajectory.record)
     return PivotEntry(
         id=call.uuid,
@@ -215,7 +218,21 @@ def _entry(trajectory: IndexedTrajectory, call: IndexedCall, file: Path) -> Pivo
         task=trajectory.task,
         rollout=trajectory.rollout,
         domain=file.name,
+        agent=agent,
     )
+
+
+def row_maker(header: IndexHeader, path: Path) -> JudgeWanted:
+    """What makes the rows of an index: the options that shape a row, and none that leaves one out.
+
+    Raises InputError for options that this gymbal does not have.
+    """
+    try:
+        options = msgspec.convert(header.options, BuildOptions)
+        comparator = comparator_of(header.dataset, header.threshold)
+        return JudgeWanted(header.dataset, comparator, without_filters(options), {})
+    except (msgspec.ValidationError, UsageError) as error:
+        raise InputError(f"its options cannot be used: {error}", path=path, line=1, remedy=_REMEDY) from error
 
 
 def row_at(judged: Judged, entry: PivotEntry) -> bytes:

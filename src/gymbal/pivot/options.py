@@ -14,6 +14,17 @@ SUCCESS = 1.0
 """The reward that Gym's verifiers give to a solved task."""
 
 
+FILTERS = (
+    "min_reward",
+    "success_only",
+    "mixed_groups",
+    "drop_messages",
+    "max_input_characters",
+    "min_confidence",
+)
+"""The options that leave candidates out one by one."""
+
+
 class MixedGroups(StrEnum):
     """What to do with a task by the rewards of its trajectories; see `pivot.groups`."""
 
@@ -54,6 +65,12 @@ class BuildOptions(msgspec.Struct, frozen=True, kw_only=True):
         if not self.success_only:
             return self.min_reward
         return SUCCESS if self.min_reward is None else max(SUCCESS, self.min_reward)
+
+
+def without_filters(options: BuildOptions) -> BuildOptions:
+    """The same without what leaves candidates out: what is left shapes the rows."""
+    defaults = BuildOptions()
+    return msgspec.structs.replace(options, **{name: getattr(defaults, name) for name in FILTERS})
 
 
 def check_options(options: BuildOptions) -> None:

@@ -53,6 +53,7 @@ def entry_of(line: Line, path: str) -> PivotEntry:
             f"is not a pivot row: {error}", path=path, line=line.number, offset=line.offset, remedy=_REMEDY
         ) from error
     info = _info_of(row.pivot_info)
+    agent = row.agent_ref.name if row.agent_ref else None
     origin = None
     if info.source is not None and info.line is not None:
         origin = Origin(info.source, info.line, info.record)
@@ -67,7 +68,8 @@ def entry_of(line: Line, path: str) -> PivotEntry:
         depth=info.depth,
         task=info.task,
         rollout=info.rollout,
-        domain=_text(row.domain) or info.source or (row.agent_ref.name if row.agent_ref else None),
+        domain=_text(row.domain) or info.source or agent,
+        agent=agent,
     )
 
 

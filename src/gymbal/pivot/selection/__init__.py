@@ -1,0 +1,1 @@
+"""Selection: which pivots of a dataset a policy can learn from."""

@@ -1,0 +1,68 @@
+"""The card of a selected dataset."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+from gymbal.model.selection import SelectionMetrics
+from gymbal.pivot.config import RESOURCES_SERVER
+
+_HEAD = """\
+# {dataset}
+
+{kept} of {candidates} pivots for single-step RL (PivotRL), selected by what one policy does at them. A row
+holds the state before a model call (`responses_create_params`) and the action that the call took
+(`expected_action`). `selected.jsonl` has the pass rate of each row, in their order, with its interval
+({level:.0%}).
+
+Scored by the NeMo Gym resources server `{server}` with `word_count_similarity_threshold: {threshold}`; the
+agent block in `config.yaml` is `{agent}`.
+
+Licence: to be stated by whoever owns the source. Set `license` in `config.yaml` before publishing.
+
+"""
+
+
+def card(metrics: SelectionMetrics, agent: str, threshold: float) -> bytes:
+    """Return `README.md`."""
+    head = _HEAD.format(
+        dataset=metrics.dataset,
+        kept=metrics.kept,
+        candidates=metrics.candidates,
+        level=metrics.level,
+        server=RESOURCES_SERVER,
+        threshold=float(threshold),
+        agent=agent,
+    )
+    lines = [
+        head + _funnel(metrics),
+        _section("Candidates by their rewards", "rewards", metrics.rates),
+        _section("Rows by pass rate", "pass rate", metrics.pass_rates),
+        _section("Rows by side of the split", "side", metrics.parts),
+        _section("Rows by label", "label", metrics.split),
+        _section("Rows by domain", "domain", metrics.domains),
+        _options(metrics.options),
+        "## Before training\n\n" + "".join(f"- {note}\n" for note in metrics.notes),
+    ]
+    return "\n".join(line for line in lines if line).encode("utf-8", "backslashreplace")
+
+
+def _funnel(metrics: SelectionMetrics) -> str:
+    rows = [f"| candidates | | {metrics.candidates} |\n"]
+    for step in metrics.funnel:
+        if step.left_out:
+            out = ", ".join(f"{reason}: {count}" for reason, count in step.left_out.items())
+            rows.append(f"| {step.name} | {out} | {step.left} |\n")
+    return "## Selection\n\n| step | left out | left |\n| --- | --- | ---: |\n" + "".join(rows)
+
+
+def _section(title: str, head: str, counts: Mapping[str, int]) -> str:
+    present = {name: count for name, count in counts.items() if count}
+    rows = "".join(f"| {name} | {count} |\n" for name, count in present.items())
+    return f"## {title}\n\n| {head} | count |\n| --- | ---: |\n{rows}" if present else ""
+
+
+def _options(options: Mapping[str, object]) -> str:
+    lines = "".join(f"- `{name}`: `{json.dumps(value)}`\n" for name, value in options.items())
+    return f"## Selected with\n\n{lines}" if options else ""
