@@ -13,9 +13,9 @@ from gymbal.model.trajectory import Trajectory
 from gymbal.pivot.label import Label, label_of
 from gymbal.pivot.prefix import Prefix, prefixes_of
 from gymbal.pivot.request import Tools, read_tools
-from gymbal.pivot.row import Place, Row, row_of
+from gymbal.pivot.row import Place, Row, frame_of, row_of
 from gymbal.pivot.segment import split
-from gymbal.verify import Comparator, UnscorableError
+from gymbal.verify import Comparator, ComparatorConfig, UnscorableError
 
 
 class Candidate(NamedTuple):
@@ -55,14 +55,18 @@ def judge(
     prefixes = prefixes_of(trajectory, calls)
     tools = read_tools(trajectory.tools)
     flaw = _trajectory_flaw(trajectory, tools)
+    frame = frame_of(trajectory, dataset)
+    takes_equal_scalars = _takes_equal_scalars(comparator.config)
     candidates = []
     for call, prefix in zip(calls, prefixes.of_calls, strict=True):
-        label = flaw or _label(trajectory, call, prefix, tools, comparator)
+        label = flaw or _label(trajectory, call, prefix, tools)
+        if isinstance(label, Label):
+            label = _score_refusal(label, comparator, takes_equal_scalars) or label
         if isinstance(label, Refusal):
             candidates.append(Candidate(call, label))
             continue
         place = Place(call, seed_calls + call.index, len(calls))
-        row = row_of(trajectory, place, prefix, label, dataset, with_reference=with_reference)
+        row = row_of(trajectory, frame, place, prefix, label, with_reference=with_reference)
         candidates.append(Candidate(call, row))
     return Judged(trajectory, seed_calls, tuple(candidates), prefixes.dropped)
 
@@ -80,18 +84,18 @@ def _trajectory_flaw(trajectory: Trajectory, tools: Tools) -> Refusal | None:
     return None
 
 
-def _label(
-    trajectory: Trajectory, call: ModelCall, prefix: Prefix, tools: Tools, comparator: Comparator
-) -> Label | Refusal:
+def _label(trajectory: Trajectory, call: ModelCall, prefix: Prefix, tools: Tools) -> Label | Refusal:
     if trajectory.is_truncated and call.stop == len(trajectory.items):
         return Refusal(SkipReason.TRUNCATED, "the source marks its last response as incomplete")
     label = label_of(call, tools.names)
     if isinstance(label, Refusal):
         return label
-    return prefix.refusal or _score_refusal(label, comparator) or label
+    return prefix.refusal or label
 
 
-def _score_refusal(label: Label, comparator: Comparator) -> Refusal | None:
+def _score_refusal(label: Label, comparator: Comparator, takes_equal_scalars: bool) -> Refusal | None:
+    if takes_equal_scalars and (label.holds_scalars or not label.tools):
+        return None
     try:
         score = comparator.score_label(msgspec.json.decode(label.raw))
     except UnscorableError as error:
@@ -99,3 +103,9 @@ def _score_refusal(label: Label, comparator: Comparator) -> Refusal | None:
     if score.reward == 1.0:
         return None
     return Refusal(SkipReason.LABEL_REJECTED, f"scores {score.reward} against itself: {score.category}")
+
+
+def _takes_equal_scalars(config: ComparatorConfig) -> bool:
+    """Whether equal texts and integers surely match: so they do in the stock config, up to this threshold."""
+    threshold = config.word_count_similarity_threshold
+    return threshold <= 0.5 and config == ComparatorConfig(word_count_similarity_threshold=threshold)

@@ -31,6 +31,11 @@ class JudgeWanted:
         self._dataset = dataset
         self._comparator = comparator
         self._groups = groups
+        self._filters_rows = (
+            options.min_confidence != _BY_CONFIDENCE[0]
+            or options.max_input_characters is not None
+            or options.drop_messages > 0.0
+        )
         self._any_mixed = GroupKind.MIXED in groups.values()
 
     def __call__(self, trajectory: Trajectory) -> Judged:
@@ -41,6 +46,8 @@ class JudgeWanted:
             left_out=self._trajectory_refusal(trajectory),
             with_reference=self.options.reference_output,
         )
+        if not self._filters_rows:
+            return judged
         wanted = tuple(_filtered(candidate, trajectory, self.options) for candidate in judged.candidates)
         return judged._replace(candidates=wanted)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection
+from typing import Annotated
 
 import msgspec
 
@@ -14,9 +15,15 @@ from gymbal.model.pivot import ActionKind, ModelCall, Refusal, SkipReason
 class Label(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     kind: ActionKind
     raw: bytes
-    """The `expected_action` as JSON. Its strings are those of the source byte for byte, escapes included."""
+    """The value of `field` as JSON. Its strings are those of the source byte for byte, escapes included."""
     tools: tuple[str, ...]
     """Name of each expected call, in order."""
+    field: str = "expected_action"
+    """The field of the row that holds `raw`."""
+    beside: bytes = b""
+    """Other fields of the row that the target's verifier reads, each with a comma before it."""
+    holds_scalars: bool = False
+    """All arguments of all calls are texts, integers, booleans or null. False says nothing."""
 
 
 class _CallStrings(msgspec.Struct, gc=False):
@@ -33,6 +40,9 @@ class _PartStrings(msgspec.Struct, gc=False):
     text: msgspec.Raw = msgspec.Raw(b"null")
 
 
+_Integer = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
+
+_decode_scalars = msgspec.json.Decoder(dict[str, str | _Integer | bool | None]).decode
 _decode_call = msgspec.json.Decoder(_CallStrings).decode
 _decode_message = msgspec.json.Decoder(_MessageContent).decode
 _decode_parts = msgspec.json.Decoder(list[_PartStrings]).decode
@@ -43,16 +53,20 @@ def label_of(call: ModelCall, tool_names: Collection[str]) -> Label | Refusal:
     calls = [item for item in call.items if item.kind in CALLS]
     if not calls:
         return _message_label(call)
+    holds_scalars = True
     for item in calls:
-        refusal = _call_refusal(item, tool_names)
+        is_flat = item.arguments is not None and _are_scalars(item.arguments)
+        refusal = _call_refusal(item, tool_names, is_flat)
         if refusal is not None:
             return refusal
-    tools = tuple(item.name for item in calls if item.name is not None)
+        holds_scalars = holds_scalars and is_flat
     encoded = [_encode_call(item) for item in calls]
-    if len(encoded) == 1:
-        return Label(kind=ActionKind.FUNCTION_CALL, raw=encoded[0], tools=tools)
-    raw = b'{"type":"function_call_batch","calls":[' + b",".join(encoded) + b"]}"
-    return Label(kind=ActionKind.FUNCTION_CALL_BATCH, raw=raw, tools=tools)
+    kind, raw = ActionKind.FUNCTION_CALL, encoded[0]
+    if len(encoded) > 1:
+        kind = ActionKind.FUNCTION_CALL_BATCH
+        raw = b'{"type":"function_call_batch","calls":[%b]}' % b",".join(encoded)
+    tools = tuple([item.name for item in calls if item.name is not None])
+    return Label(kind=kind, raw=raw, tools=tools, holds_scalars=holds_scalars)
 
 
 def arguments_refusal(arguments: str) -> Refusal | None:
@@ -67,14 +81,23 @@ def arguments_refusal(arguments: str) -> Refusal | None:
     return Refusal(SkipReason.ARGUMENTS_NOT_OBJECT, f"arguments decode to {found}, not to an object")
 
 
-def _call_refusal(item: Item, tool_names: Collection[str]) -> Refusal | None:
+def _are_scalars(arguments: str) -> bool:
+    """Whether `arguments` are an object of scalars, by a decoder stricter than that of Python, and faster."""
+    try:
+        _decode_scalars(arguments)
+    except (msgspec.DecodeError, RecursionError):
+        return False
+    return True
+
+
+def _call_refusal(item: Item, tool_names: Collection[str], is_flat: bool) -> Refusal | None:
     if item.kind is ItemKind.OTHER_CALL:
         return Refusal(SkipReason.UNSUPPORTED_ITEM, f"{item.type_name[:80]} cannot be an expected action")
     if item.name is None:
         return Refusal(SkipReason.UNSUPPORTED_ITEM, "function_call without a name")
     if item.arguments is None:
         return Refusal(SkipReason.MALFORMED_ARGUMENTS, f"arguments of {item.name[:80]} are not a string")
-    refusal = arguments_refusal(item.arguments)
+    refusal = None if is_flat else arguments_refusal(item.arguments)
     if refusal is not None:
         return refusal
     if item.name not in tool_names:

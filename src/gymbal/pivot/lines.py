@@ -64,10 +64,10 @@ def write_lines(
         for trajectory in trajectories:
             judged = judge(trajectory)
             part = side_of(trajectory, judge.options.split)
-            tally.update(count_trajectory(judged))
+            counted = list(count_trajectory(judged))
             for candidate in judged.candidates:
                 final = without_duplicate(candidate, keys) if judge.options.dedupe else candidate
-                tally.update(count_candidate(final, part))
+                counted += count_candidate(final, part)
                 _write(final, trajectory.source, streams[files[part]], streams[SKIPPED])
                 if isinstance(final.outcome, Refusal):
                     skipped_lines += 1
@@ -75,6 +75,7 @@ def write_lines(
                     size = sum(len(piece) for piece in final.outcome.parts)
                     offset = trajectory.source.offset
                     index.append(KeptRow(final.outcome.key, part, size, skipped_lines, offset))
+            tally.update(counted)
     return tally
 
 

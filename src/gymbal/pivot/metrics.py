@@ -50,46 +50,36 @@ def count_trajectory(judged: Judged) -> Iterator[tuple[str, str]]:
         yield from repeat(("conversions", conversion), count)
 
 
-def count_candidate(candidate: Candidate, part: str) -> Iterator[tuple[str, str]]:
-    """Yield what one candidate of the side `part` adds to a tally, with its final outcome."""
-    yield from _of_call(candidate.call)
-    yield from count_outcome(candidate.outcome, part)
+def count_candidate(candidate: Candidate, part: str) -> list[tuple[str, str]]:
+    """What one candidate of the side `part` adds to a tally, with its final outcome."""
+    return _of_call(candidate.call) + count_outcome(candidate.outcome, part)
 
 
-def count_outcome(outcome: Row | Refusal, part: str) -> Iterator[tuple[str, str]]:
-    """Yield what the outcome alone adds: the rest of a candidate counts whatever became of it."""
+def count_outcome(outcome: Row | Refusal, part: str) -> list[tuple[str, str]]:
+    """What the outcome alone adds: the rest of a candidate counts whatever became of it."""
     if isinstance(outcome, Refusal):
-        yield "skipped", outcome.reason
-    else:
-        yield "kept", ""
-        yield "parts", part
-        yield from _of_row(outcome)
+        return [("skipped", outcome.reason)]
+    label, info = outcome.label, outcome.info
+    counted = [("kept", ""), ("parts", part), ("split", label.kind), ("depth", str(info.depth))]
+    if label.kind is ActionKind.FUNCTION_CALL_BATCH:
+        counted.append(("batch_sizes", str(len(label.tools))))
+    counted += [("tools", tool) for tool in label.tools]
+    counted += [("reasoning", "withheld")] * info.own_reasoning_items
+    counted += [("without_provenance", name) for name in OPTIONAL_PROVENANCE if getattr(info, name) is None]
+    return counted
 
 
-def _of_call(call: ModelCall) -> Iterator[tuple[str, str]]:
-    yield "candidates", ""
-    yield "boundaries", call.boundary
-    if is_hoisted(call):
-        yield "reasoning", "hoisted"
-    if is_interleaved(call):
-        yield "reasoning", "interleaved"
-    kinds = {item.kind for item in call.items}
-    if ItemKind.ASSISTANT in kinds and kinds & CALLS:
-        yield "narrate_and_call", ""
-
-
-def _of_row(row: Row) -> Iterator[tuple[str, str]]:
-    yield "split", row.label.kind
-    yield "depth", str(row.info.depth)
-    if row.label.kind is ActionKind.FUNCTION_CALL_BATCH:
-        yield "batch_sizes", str(len(row.label.tools))
-    for tool in row.label.tools:
-        yield "tools", tool
-    for _ in range(row.info.own_reasoning_items):
-        yield "reasoning", "withheld"
-    for name in OPTIONAL_PROVENANCE:
-        if getattr(row.info, name) is None:
-            yield "without_provenance", name
+def _of_call(call: ModelCall) -> list[tuple[str, str]]:
+    counted = [("candidates", ""), ("boundaries", call.boundary)]
+    kinds = [item.kind for item in call.items]
+    if ItemKind.REASONING in kinds[1:]:
+        if is_hoisted(call):
+            counted.append(("reasoning", "hoisted"))
+        if is_interleaved(call):
+            counted.append(("reasoning", "interleaved"))
+    if ItemKind.ASSISTANT in kinds and not CALLS.isdisjoint(kinds):
+        counted.append(("narrate_and_call", ""))
+    return counted
 
 
 def reward_class(reward: float | None) -> str:

@@ -7,14 +7,16 @@ slice; a trajectory of n items costs O(n) to prepare, however long its rows are 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from hashlib import sha256
+from itertools import accumulate
 from typing import NamedTuple
 
 from gymbal.model.item import Item, ItemKind
 from gymbal.model.pivot import ModelCall, Refusal, SkipReason
 from gymbal.model.trajectory import Trajectory
 from gymbal.pivot.replay import Replay, replay
+from gymbal.pivot.request import are_plain
 
 
 class Prefix(NamedTuple):
@@ -53,6 +55,15 @@ class CallsAndResults:
                 del self._open[item.call_id]
         return None
 
+    def refusal_among(self, items: Iterable[Item]) -> Refusal | None:
+        """Do what `refusal` does for each of `items`, up to the first refusal."""
+        for item in items:
+            if item.kind is ItemKind.CALL or item.kind is ItemKind.RESULT:
+                refusal = self.refusal(item)
+                if refusal is not None:
+                    return refusal
+        return None
+
     def open_call(self) -> Refusal | None:
         """Say so when a call that went by has no result yet."""
         if not self._open:
@@ -68,26 +79,41 @@ def prefixes_of(trajectory: Trajectory, calls: Sequence[ModelCall]) -> Prefixes:
     """Return the prefix of each model call: the seed and all items before it, earlier reasoning included."""
     last = calls[-1].start if calls else 0
     items = (*trajectory.seed, *trajectory.items[:last])
-    replays = [replay(item) for item in items]
-    joined = memoryview(b",".join(each.raw for each in replays))
+    replays = [*map(replay, trajectory.seed), *_replays(trajectory.items[:last])]
+    raws = [each.raw for each in replays]
+    joined = memoryview(b",".join(raws))
+    ends = list(accumulate([len(raw) + 1 for raw in raws], initial=0))  # a comma, or the end, behind each
+    flawed = next((at for at, each in enumerate(replays) if each.refusal is not None), len(items))
     hasher = sha256()
     matching = CallsAndResults()
     flaw: Refusal | None = None
     prefixes = []
-    done, size = 0, 0
+    done = size = 0
     for call in calls:
-        before = size
         stop = len(trajectory.seed) + call.start
-        for position in range(done, stop):
-            flaw = flaw or replays[position].refusal or matching.refusal(items[position])
-            size += len(replays[position].raw) + (1 if position else 0)
-        done = stop
+        flaw = flaw or matching.refusal_among(items[done : min(stop, flawed)])
+        if flaw is None and flawed < stop:
+            flaw = replays[flawed].refusal
+        before, size, done = size, max(ends[stop] - 1, 0), stop
         hasher.update(joined[before:size])
         prefixes.append(Prefix(joined[:size], hasher.digest(), flaw or matching.open_call()))
     return Prefixes(tuple(prefixes), _dropped_fields(items, replays))
 
 
+def _replays(items: Sequence[Item]) -> Iterable[Replay]:
+    """How each item stands in a prefix; most trajectories hold nothing that needs a look at each."""
+    raws = [item.raw for item in items]
+    if are_plain(b"[%b]" % b",".join(raws)):
+        return [Replay(raw) for raw in raws]
+    return map(replay, items)
+
+
 def _dropped_fields(items: Sequence[Item], replays: Sequence[Replay]) -> Counter[str]:
     return Counter(
-        f"{item.kind}.{name}" for item, each in zip(items, replays, strict=True) for name in each.dropped
+        [
+            f"{item.kind}.{name}"
+            for item, each in zip(items, replays, strict=True)
+            if each.dropped
+            for name in each.dropped
+        ]
     )

@@ -22,9 +22,9 @@ from gymbal.pivot.request import TOKEN_FIELDS, check_item
 
 class Replay(NamedTuple):
     raw: bytes
-    dropped: tuple[str, ...]
+    dropped: tuple[str, ...] = ()
     """Names of the fields left out."""
-    refusal: Refusal | None
+    refusal: Refusal | None = None
     """Why no prefix can hold the item."""
 
 

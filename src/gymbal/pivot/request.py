@@ -339,6 +339,69 @@ def _check_content(content: Raw, parts: Callable[[bytes], object]) -> None:
         parts(encoded)
 
 
+class _Untouched(Struct, gc=False, kw_only=True):
+    """No field of sampled tokens."""
+
+    prompt_token_ids: UnsetType = UNSET
+    generation_token_ids: UnsetType = UNSET
+    generation_log_probs: UnsetType = UNSET
+    routed_experts: UnsetType = UNSET
+
+
+class _PlainMessage(_Untouched, tag="message", gc=False):
+    role: Literal["system", "developer", "user", "assistant"]
+    content: str | list[_OutputText | _RefusalText]
+    id: str | UnsetType = UNSET
+    status: _Status = "completed"
+    phase: _Phase | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.content, str) and (self.role != "assistant" or self.id is UNSET):
+            raise ValueError("no output message")
+
+
+class _PlainReasoning(_Untouched, tag="reasoning", gc=False):
+    summary: list[_SummaryText]
+    id: str
+    content: list[_ReasoningText] | None = None
+    encrypted_content: str | None = None
+    status: str | None = None
+
+
+class _PlainCall(_Untouched, tag="function_call", gc=False):
+    call_id: str
+    name: str
+    arguments: str
+    id: str | None = None
+    status: _Status | None = None
+    namespace: str | None = None
+
+
+class _PlainResult(_Untouched, tag="function_call_output", gc=False):
+    call_id: str
+    output: Raw
+    id: str | None = None
+    status: _Status | None = None
+
+    def __post_init__(self) -> None:
+        _check_content(self.output, _result_parts)
+
+
+_plain_items = msgspec.json.Decoder(list[_PlainMessage | _PlainReasoning | _PlainCall | _PlainResult]).decode
+
+
+def are_plain(items: bytes) -> bool:
+    """Whether `check_item` would say nothing at all of any item of a JSON list, in one pass over it.
+
+    False says nothing: items of a rarer form are not looked into.
+    """
+    try:
+        _plain_items(items)
+    except (msgspec.DecodeError, RecursionError):
+        return False
+    return True
+
+
 def options_problem(fields: Mapping[str, Raw]) -> str | None:
     """Why Gym would refuse a field that is neither an item nor a tool; None where it takes them all.
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from hashlib import sha256
 from typing import NamedTuple
-from uuid import UUID
 
 import msgspec
 
@@ -49,12 +48,38 @@ class Place(NamedTuple):
     """Model calls of the trajectory, those in the seed left out."""
 
 
+class Frame(NamedTuple):
+    """What all rows of one trajectory have alike."""
+
+    head: bytes
+    """Everything before the input items."""
+    tools: bytes
+    """What follows the input items, up to the value of `parallel_tool_calls`."""
+    digest: bytes
+    """Of the request without its input items."""
+    agent: bytes
+
+
+def frame_of(trajectory: Trajectory, dataset: str) -> Frame:
+    """Prepare what the rows of `trajectory` share, so that nothing of it is hashed or encoded row by row."""
+    instructions = trajectory.instructions
+    request = b"" if instructions is None else b'"instructions":%b,' % instructions
+    tools = b'],"tools":%b,"tool_choice":"auto","parallel_tool_calls":' % trajectory.tools
+    agent = msgspec.json.encode({"type": "responses_api_agents", "name": agent_name(dataset)})
+    return Frame(
+        head=b'{"responses_create_params":{%b"input":[' % request,
+        tools=tools,
+        digest=sha256(request + tools).digest(),
+        agent=b'"agent_ref":%b,"pivot_info":' % agent,
+    )
+
+
 def row_of(
     trajectory: Trajectory,
+    frame: Frame,
     place: Place,
     prefix: Prefix,
     label: Label,
-    dataset: str,
     *,
     with_reference: bool = False,
 ) -> Row:
@@ -63,25 +88,21 @@ def row_of(
     `parallel_tool_calls` is true where the label is a batch and where the source allowed parallel calls.
     `with_reference` adds `reference_output`: the items of the model call, byte for byte.
     """
-    parallel = label.kind is ActionKind.FUNCTION_CALL_BATCH or bool(trajectory.allows_parallel_calls)
-    instructions = trajectory.instructions
-    head = b"" if instructions is None else b'"instructions":%b,' % instructions
-    request_end = b'],"tools":%b,"tool_choice":"auto","parallel_tool_calls":%b}' % (
-        trajectory.tools,
-        b"true" if parallel else b"false",
-    )
-    key = sha256(b"\0".join((prefix.digest, head, request_end, label.raw))).digest()[:KEY_BYTES]
-    info = _info(trajectory, place, str(UUID(bytes=key, version=4)))
-    agent = msgspec.json.encode({"type": "responses_api_agents", "name": agent_name(dataset)})
-    tail = b'%b,"expected_action":%b,%b"agent_ref":%b,"pivot_info":%b}\n' % (
-        request_end,
-        label.raw,
-        _reference(place.call) if with_reference else b"",
-        agent,
-        msgspec.json.encode(info),
-    )
-    parts = (b'{"responses_create_params":{%b"input":[' % head, prefix.raw, tail)
-    return Row(label, info, key, parts, prefix.raw)
+    is_parallel = label.kind is ActionKind.FUNCTION_CALL_BATCH or bool(trajectory.allows_parallel_calls)
+    action = b'%b},"expected_action":%b,' % (b"true" if is_parallel else b"false", label.raw)
+    # Both digests have a fixed length: no two rows give the same bytes to hash.
+    key = sha256(b"".join((prefix.digest, frame.digest, action))).digest()[:KEY_BYTES]
+    info = _info(trajectory, place, uuid_text(key))
+    reference = _reference(place.call) if with_reference else b""
+    tail = b"%b%b%b%b}\n" % (action, reference, frame.agent, msgspec.json.encode(info))
+    return Row(label, info, key, (frame.head, prefix.raw, frame.tools, tail), prefix.raw)
+
+
+def uuid_text(key: bytes) -> str:
+    """The UUID of version 4 with the bits of `key`, 16 bytes. Python's own class takes ten times as long."""
+    digits = key.hex()
+    variant = "89ab"[key[8] >> 4 & 3]
+    return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:]}"
 
 
 def _reference(call: ModelCall) -> bytes:
@@ -100,6 +121,6 @@ def _info(trajectory: Trajectory, place: Place, uuid: str) -> PivotInfo:
         call=place.call.index,
         depth=place.depth,
         trajectory_length=place.length,
-        own_reasoning_items=sum(item.kind is ItemKind.REASONING for item in place.call.items),
+        own_reasoning_items=[item.kind for item in place.call.items].count(ItemKind.REASONING),
         boundary=place.call.boundary,
     )

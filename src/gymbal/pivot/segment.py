@@ -39,7 +39,7 @@ def split(items: Sequence[Item], call_sizes: Sequence[int] | None = None) -> tup
             start=start,
             stop=stop,
             boundary=boundary,
-            items=tuple(item for item in items[start:stop] if item.by_policy),
+            items=tuple([item for item in items[start:stop] if item.by_policy]),
         )
         for index, (start, stop, boundary) in enumerate(limits)
     )
@@ -76,6 +76,10 @@ def _execution_runs(items: Sequence[Item]) -> Iterator[tuple[int, int]]:
 
 
 def _split_run(items: Sequence[Item], start: int, stop: int) -> Iterator[Limits]:
+    kinds = [item.kind for item in items[start:stop] if item.kind is not ItemKind.REASONING]
+    if ItemKind.ASSISTANT not in kinds[1:]:
+        yield start, stop, Boundary.STRUCTURAL
+        return
     actions = [position for position in range(start, stop) if items[position].kind in _ACTIONS]
     last_call = max((position for position in actions if items[position].kind in CALLS), default=-1)
     starts, guessed = [start], [False]

@@ -28,6 +28,8 @@ def token_id_cut(items: Sequence[Item]) -> tuple[RecordedCut, ...]:
 
     It does not fit when items of the policy stand after the last that carries them.
     """
+    if not [item for item in items if _TOKEN_IDS_KEY in item.raw]:
+        return ()
     written = [item for item in items if item.by_policy]
     sizes = tuple(_sizes(written))
     if not sizes:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import msgspec
 from msgspec import Raw
 
-from gymbal.model.item import Item, read_item
+from gymbal.model.item import Item, read_all, read_item
 
 NULL = Raw(b"null")
 
@@ -65,10 +65,15 @@ def input_items(request: Request, key: str) -> tuple[Item, ...]:
 
 def read_items(raws: Sequence[Raw], key: str) -> tuple[Item, ...]:
     """Read the items of a list at the path `key`; raises ItemError for what is none."""
-    items = []
-    for index, raw in enumerate(raws):
-        try:
-            items.append(read_item(bytes(raw)))
-        except (msgspec.DecodeError, RecursionError) as error:
-            raise ItemError(f"{key}[{index}]", f"is not an item: {error}") from error
-    return tuple(items)
+    encoded = [bytes(raw) for raw in raws]
+    try:
+        return read_all(encoded)
+    except (msgspec.DecodeError, RecursionError):
+        return tuple(_read_one(raw, f"{key}[{index}]") for index, raw in enumerate(encoded))
+
+
+def _read_one(raw: bytes, key: str) -> Item:
+    try:
+        return read_item(raw)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise ItemError(key, f"is not an item: {error}") from error
