@@ -48,7 +48,7 @@ class WorkQueue:
 
     @property
     def is_done(self) -> bool:
-        """Whether nothing is left: no job to take, and none that could bring another."""
+        """Whether nothing is left, after `take` gave no job: none in flight that could bring another."""
         return not self._ready and not self._taken
 
     def take(self) -> Job | None:
