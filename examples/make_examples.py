@@ -21,6 +21,7 @@ from pathlib import Path
 
 import parts_desk
 import quiz
+from gym_prefork import GymPrefork
 from gym_stack import GymStack
 from model_script import parse_script
 from model_server import ModelServer
@@ -108,9 +109,12 @@ def main() -> None:
     # A plain kill would leave Gym's servers behind; an exit ends them.
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     started = time.monotonic()
-    with ModelServer(parse_script(COLLECTIONS[0].script)) as server:
+    with (
+        ModelServer(parse_script(COLLECTIONS[0].script)) as server,
+        GymPrefork(arguments.gym_venv, work) as python,
+    ):
         stack = GymStack(
-            arguments.gym_venv,
+            python,
             work,
             servers=SERVERS,
             config_flags=CONFIG_FLAGS,

@@ -1,17 +1,16 @@
 """Runs a real Gym on loopback: starts its servers, collects rollouts, ends them. Standard library only.
 
-    with GymStack(venv, work, servers=[...], config_flags=[...], model_url=...) as gym:
+    with GymStack(python, work, servers=[...], config_flags=[...], model_url=...) as gym:
         gym.collect(["--agent", "mcqa_simple_agent", "--input", ..., "--output", ...])
 
-`venv` is an environment that holds nemo-gym. Gym makes an environment per server with uv; here every server
-gets `venv` itself, by a link in `work`, so that nothing is installed or downloaded.
+Gym makes an environment per server with uv; here every server gets one that stands for `python`, the one that
+holds nemo-gym, so that nothing is installed or downloaded.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 import signal
 import socket
 import subprocess
@@ -21,6 +20,8 @@ import urllib.request
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
+
+from gym_prefork import GymPrefork
 
 START_TIMEOUT_S = 600.0
 STOP_TIMEOUT_S = 60.0
@@ -35,7 +36,7 @@ class GymStack:
 
     def __init__(
         self,
-        venv: Path,
+        python: GymPrefork,
         work: Path,
         *,
         servers: Sequence[str],
@@ -45,18 +46,14 @@ class GymStack:
         model_type: str = "openai_model",
     ) -> None:
         """`servers` names the servers of the configs, as `<type>/<name>`, without the model server."""
-        self._gym = venv.resolve() / "bin" / "gym"
+        self._python = python
         self._work = work.resolve()
         self._head_port = _free_port()
-        self._ray_token = secrets.token_hex(32)
         self._log = self._work / "servers.log"
         self._process: subprocess.Popen[bytes] | None = None
         environments = self._work / "environments"
         for server in [*servers, f"responses_api_models/{model_type}"]:
-            link = environments / server / ".venv"
-            link.parent.mkdir(parents=True, exist_ok=True)
-            link.unlink(missing_ok=True)
-            link.symlink_to(venv.resolve())
+            python.make_environment(environments / server / ".venv")
         self._serve_flags = [
             *config_flags,
             *("--model-type", model_type, "--model", model, "--model-url", model_url),
@@ -71,7 +68,7 @@ class GymStack:
             self._process = subprocess.Popen(
                 self._command("env", "start", *self._serve_flags),
                 cwd=self._work,
-                env=self._environment(),
+                env=self._python.environment,
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
@@ -101,7 +98,7 @@ class GymStack:
         process = subprocess.Popen(
             self._command(*arguments),
             cwd=self._work,
-            env=self._environment(),
+            env=self._python.environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -115,14 +112,7 @@ class GymStack:
 
     def _command(self, *arguments: str) -> list[str]:
         head = ["++head_server.host=127.0.0.1", f"++head_server.port={self._head_port}"]
-        return [str(self._gym), *arguments, *head]
-
-    def _environment(self) -> dict[str, str]:
-        path = os.pathsep.join([str(self._gym.parent), os.environ.get("PATH", "")])
-        # Gym starts a Ray whose ports are open on the machine's own address, not on loopback alone: the token
-        # keeps others out.
-        ray = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": self._ray_token}
-        return os.environ | ray | {"PATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
+        return self._python.gym(*arguments, *head)
 
     def _wait_until_ready(self) -> None:
         """Gym's head server answers /readyz with 200 once all servers and the model endpoint are up."""

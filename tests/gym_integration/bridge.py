@@ -10,23 +10,26 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
 
+from gym_prefork import GymPrefork
+
 Json = dict[str, Any]
 
 PROGRAM = Path(__file__).with_name("gym_bridge.py")
 
 
 class Bridge:
-    """Gym's code, up while the context is open. `venv` holds nemo-gym; the child's log goes to `log`."""
+    """Gym's code, run by `python` while the context is open. The child's log goes to `log`."""
 
-    def __init__(self, venv: Path, log: Path) -> None:
-        self._command = [str(venv / "bin" / "python"), str(PROGRAM)]
+    def __init__(self, python: GymPrefork, log: Path) -> None:
+        self._python = python
         self._log = log
         self._process: subprocess.Popen[str] | None = None
 
     def __enter__(self) -> Bridge:
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(
-                self._command,
+                self._python.script(PROGRAM),
+                env=self._python.environment,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,
@@ -48,6 +51,10 @@ class Bridge:
         """The verdict on each case `{"expected_action", "output"}`: reward, category and action, or error."""
         found: list[Json] = self._ask({"ask": "verify", "config": dict(config), "cases": list(cases)})
         return found
+
+    def categories(self) -> set[str]:
+        """Every category that a verdict can have."""
+        return set(self._ask({"ask": "categories"}))
 
     def refusals(self, rows: Sequence[Any]) -> list[str | None]:
         """Why Gym's models refuse each row, None where they take it."""

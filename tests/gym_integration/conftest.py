@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 import sums
 from bridge import Bridge
+from gym_prefork import GymPrefork
 from gym_runs import RunMaker
 from gym_servers import shared_stack
 from model_script import parse_script
@@ -39,18 +40,25 @@ def gym_venv() -> Iterator[Path]:
 
 
 @pytest.fixture(scope="session")
-def made(gym_venv: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunMaker]:
+def gym_python(gym_venv: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[GymPrefork]:
+    """The Python of that environment, with Gym imported."""
+    with GymPrefork(gym_venv, tmp_path_factory.mktemp("prefork")) as python:
+        yield python
+
+
+@pytest.fixture(scope="session")
+def made(gym_python: GymPrefork, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunMaker]:
     """Runs by name, from one Gym that is up for the whole session."""
     work = tmp_path_factory.mktemp("gym")
     with (
         ModelServer(parse_script(sums.script("start"))) as model,
-        shared_stack(gym_venv, work, model.base_url) as gym,
+        shared_stack(gym_python, work, model.base_url) as gym,
     ):
         yield RunMaker(gym, model, work)
 
 
 @pytest.fixture(scope="session")
-def bridge(gym_venv: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bridge]:
+def bridge(gym_python: GymPrefork, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bridge]:
     """Gym's own code, to be asked for verdicts."""
-    with Bridge(gym_venv, tmp_path_factory.mktemp("bridge") / "bridge.log") as child:
+    with Bridge(gym_python, tmp_path_factory.mktemp("bridge") / "bridge.log") as child:
         yield child

@@ -3,6 +3,7 @@
 Reads one JSON object a line from standard input and answers each with one line on standard output:
 
     {"ask": "verify", "config": {...}, "cases": [{"expected_action": {...}, "output": [...]}, ...]}
+    {"ask": "categories"}
     {"ask": "accept", "rows": [{...}, ...]}
     {"ask": "compare", "baseline": "a/rollouts.jsonl", "candidate": "b/rollouts.jsonl"}
 
@@ -87,6 +88,11 @@ async def verdict(server: Any, case: Json) -> Json:
     return {"reward": answer.reward, "category": str(answer.category), "action": found}
 
 
+def categories(question: Json) -> list[str]:
+    """Every category that a verdict can have."""
+    return [str(category) for category in app.StepRewardCategory]
+
+
 def accept(question: Json) -> list[str | None]:
     """Why Gym refuses each row: its request model, the server's run request, the server's task data."""
     return [refusal(row) for row in question["rows"]]
@@ -121,7 +127,9 @@ def compare(question: Json) -> Json:
         return {"error": str(error)}
 
 
-ANSWERS: dict[str, Callable[[Json], Any]] = {"verify": verify, "accept": accept, "compare": compare}
+ANSWERS: dict[str, Callable[[Json], Any]] = {
+    answer.__name__: answer for answer in (verify, categories, accept, compare)
+}
 
 
 def main() -> None:

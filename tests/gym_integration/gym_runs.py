@@ -138,7 +138,7 @@ def unstarted_as_zero(maker: RunMaker, folder: Path) -> None:
         folder,
         sums.script(BASE_SEED, say=slower),
         ROUTED,
-        *("++dispatch_budget_s=10", "++drain_margin_s=0", "++count_missing_rollouts_as_zero=true"),
+        *("++dispatch_budget_s=6", "++drain_margin_s=0", "++count_missing_rollouts_as_zero=true"),
     )
 
 

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from gym_prefork import GymPrefork
 from gym_runs import QUIZ_AGENT, SINGLE_TURN_AGENT
 from gym_stack import GymStack
 
@@ -86,10 +87,10 @@ def dataset_folder(work: Path) -> Path:
     return work / DATASET
 
 
-def shared_stack(venv: Path, work: Path, model_url: str) -> GymStack:
+def shared_stack(python: GymPrefork, work: Path, model_url: str) -> GymStack:
     """The stack, not started yet."""
     return GymStack(
-        venv,
+        python,
         work,
         servers=SERVERS,
         config_flags=[
@@ -144,12 +145,12 @@ mcqa_environment_server:
 """
 
 
-def stack_of_one_run(venv: Path, work: Path, rows: Path, model_url: str) -> GymStack:
+def stack_of_one_run(python: GymPrefork, work: Path, rows: Path, model_url: str) -> GymStack:
     """What `GymStack.collect_alone` needs to run the quiz of `rows` with servers of its own."""
     config = work / "observed.yaml"
     config.write_text(OBSERVED_CONFIG.format(agent=QUIZ_AGENT, rows=json.dumps(str(rows))), encoding="utf-8")
     return GymStack(
-        venv,
+        python,
         work,
         servers=("resources_servers/mcqa", "responses_api_agents/simple_agent", SERVERS[-1]),
         config_flags=["--config", str(config)],

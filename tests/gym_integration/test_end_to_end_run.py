@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import sums
+from gym_prefork import GymPrefork
 from gym_runs import BASE_SEED, FAILING, ROUTED, SAMPLING, write_rows
 from gym_servers import stack_of_one_run
 from model_script import parse_script
@@ -21,14 +22,14 @@ from gymbal.readers.run import read_run
 
 
 @pytest.fixture(scope="module")
-def observed(gym_venv: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def observed(gym_python: GymPrefork, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The run directory; the endpoint fails as in the run `failed`."""
     work = tmp_path_factory.mktemp("observed")
     folder = work / "run"
     rows = work / "sums.jsonl"
     write_rows(rows, sums.rows())
     with ModelServer(parse_script(sums.script(BASE_SEED, failing=FAILING))) as model:
-        stack_of_one_run(gym_venv, work, rows, model.base_url).collect_alone(
+        stack_of_one_run(gym_python, work, rows, model.base_url).collect_alone(
             [
                 *("--split", "validation", "--num-repeats", str(sums.REPEATS), "--concurrency", "1"),
                 *("--output", str(folder / "rollouts.jsonl"), *SAMPLING, ROUTED),
