@@ -1,4 +1,4 @@
-"""`gym env validate` takes the config that `pivot config` writes for existing rows, and refuses a broken one."""
+"""`gym env validate` takes the config that `pivot config` writes for rows, and refuses a broken one."""
 
 from __future__ import annotations
 
