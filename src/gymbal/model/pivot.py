@@ -210,16 +210,28 @@ class BuildMetrics(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Violation(msgspec.Struct, frozen=True, kw_only=True):
-    """A rule that one row breaks, or that the config does (then `line` and `offset` are 0)."""
+    """A rule that one row breaks, or that the dataset as a whole does (then `line` and `offset` are 0)."""
 
     rule: str
+    file: str = ""
     line: int
     offset: int
-    """Bytes from the start of the (decompressed) file to the start of the line."""
+    """Bytes from the start of the (decompressed) file to the start of the record."""
     key: str
     found: str
     expected: str
     """What the rule says."""
+
+
+class ValidatedFile(msgspec.Struct, frozen=True, kw_only=True):
+    """One file of the dataset, read to its end: its lines take up all its bytes, each of them once."""
+
+    path: str
+    rows: int
+    lines: int
+    """Blank ones included."""
+    bytes: int
+    """Decompressed."""
 
 
 class ValidationReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -227,8 +239,11 @@ class ValidationReport(msgspec.Struct, frozen=True, kw_only=True):
 
     schema_version: int = SCHEMA_VERSION
     path: str
+    files: tuple[ValidatedFile, ...] = ()
     config: str | None
     """The config that the rows were checked against. None: the rules that need one were skipped."""
+    gym: str | None = None
+    """Version of the NeMo Gym that a sample of the rows was checked with. None: no sample was."""
     rows: int
     split: dict[str, int]
     """Rows by the kind of their label; `unreadable` where it is none."""

@@ -20,7 +20,7 @@ def count_agents(rows: Path) -> Counter[str | None]:
     counts: Counter[str | None] = Counter()
     for line in read_lines(rows):
         row = read_row(line.data)
-        agent = row if isinstance(row, Check) else read_agent(row)
+        agent = row if isinstance(row, Check) else read_agent(row.agent_ref)
         if isinstance(agent, Check):
             key = agent.key or None
             raise InputError(

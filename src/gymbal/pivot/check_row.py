@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from hashlib import sha256
+from typing import NamedTuple
 
 import msgspec
 from msgspec import Raw
@@ -18,61 +20,109 @@ from gymbal.pivot.parse import (
     CallLabel,
     Check,
     MessageLabel,
-    is_null,
 )
 from gymbal.pivot.request import REQUEST_FIELDS, Tools, options_problem, read_tools
+from gymbal.pivot.row_reader import ReadRow
 
-Fields = Mapping[str, Raw]
-"""Fields of `responses_create_params`, undecoded."""
-
-
-def check_fields(fields: Fields) -> Iterator[Check]:
-    """Yield the rules on the request as such: its fields, its tools, its switches."""
-    problems = [f"{name} is not a list" for name in ("input", "tools") if not is_list(fields.get(name))]
-    problems += [f"{name} is no field of Gym's request" for name in sorted(fields.keys() - REQUEST_FIELDS)]
-    if _shown(fields, "parallel_tool_calls", default=True) not in ("true", "false"):
-        problems.append("parallel_tool_calls is neither true nor false")
-    problems += filter(None, [options_problem(fields)])
-    yield Check("P002", REQUEST, "; ".join(problems)[:MAX_SHOWN_LIST] or None)
-    yield Check("P007", f"{REQUEST}.tools", _tools(fields).problem)
-    choice = _shown(fields, "tool_choice", default="auto")
-    yield Check("P008", f"{REQUEST}.tool_choice", None if choice == '"auto"' else choice)
-    nulls = [name for name, value in fields.items() if is_null(value)]
-    yield Check("P010", REQUEST, ", ".join(nulls)[:MAX_SHOWN_LIST] or None)
+REQUEST_RULES = ("P002", "P007", "P008", "P010")
+CALL_RULES = ("P005", "P006")
+BATCH_RULES = ("P004", "P009")
 
 
-def check_label(label: AnyLabel, fields: Fields) -> Iterator[Check]:
-    """Yield the rules on the label, each with what was found for every place that breaks it."""
+class RequestVerdict(NamedTuple):
+    """What there is to say to the fields of a request beside its items."""
+
+    broken: tuple[Check, ...]
+    tools: Tools
+    parallel: str
+    """The JSON of `parallel_tool_calls`, or of what Gym takes where it is missing."""
+    digest: bytes
+    """Equal for equal fields."""
+
+
+class _Fields(NamedTuple):
+    others: dict[str, bytes]
+    """Neither input nor tools."""
+    tools: bytes | None
+    odd_input: bytes | None
+    has_items: bool
+
+
+class RequestChecker:
+    """Judges the fields of requests one after another: those of one trajectory are mostly the same."""
+
+    def __init__(self) -> None:
+        self._fields: _Fields | None = None
+        self._verdict: RequestVerdict | None = None
+
+    def check(self, fields: Mapping[str, Raw], read: ReadRow) -> RequestVerdict:
+        """Return what breaks a rule on the request as such: its fields, its tools, its switches."""
+        others = {name: bytes(value) for name, value in fields.items()}
+        found = _Fields(others, read.tools, read.odd_input, read.has_items)
+        if self._verdict is None or found != self._fields:
+            self._fields, self._verdict = found, _judge(found)
+        return self._verdict
+
+
+def check_label(label: AnyLabel, request: RequestVerdict) -> Iterator[Check]:
+    """Yield what breaks a rule on the label."""
     if isinstance(label, MessageLabel):
         return
-    tools = _tools(fields)
     if isinstance(label, CallLabel):
-        yield from _check_call(label, LABEL, tools)
+        yield from _check_call(label, LABEL, request.tools)
         return
     for index, call in enumerate(label.calls):
-        yield from _check_call(call, f"{LABEL}.calls[{index}]", tools)
-    count = len(label.calls)
-    yield Check("P004", f"{LABEL}.calls", None if count > 1 else f"{count} calls")
+        yield from _check_call(call, f"{LABEL}.calls[{index}]", request.tools)
+    if len(label.calls) < 2:
+        yield Check("P004", f"{LABEL}.calls", f"{len(label.calls)} calls")
+    if request.parallel != "true":
+        yield Check("P009", f"{REQUEST}.parallel_tool_calls", request.parallel)
+
+
+def _judge(fields: _Fields) -> RequestVerdict:
+    tools = read_tools(b"[]" if fields.tools is None else fields.tools)
     parallel = _shown(fields, "parallel_tool_calls", default=True)
-    yield Check("P009", f"{REQUEST}.parallel_tool_calls", None if parallel == "true" else parallel)
+    return RequestVerdict(tuple(_problems(fields, tools, parallel)), tools, parallel, _digest(fields))
 
 
-def is_list(value: Raw | None) -> bool:
-    """Whether a field is there and holds a JSON list."""
-    return value is not None and bytes(value).startswith(b"[")
+def _problems(fields: _Fields, tools: Tools, parallel: str) -> Iterator[Check]:
+    problems = [] if fields.has_items else ["input is not a list"]
+    problems += [] if fields.tools is not None and fields.tools.startswith(b"[") else ["tools is not a list"]
+    problems += [
+        f"{name} is no field of Gym's request" for name in sorted(fields.others.keys() - REQUEST_FIELDS)
+    ]
+    if parallel not in ("true", "false"):
+        problems.append("parallel_tool_calls is neither true nor false")
+    problems += filter(None, [options_problem({name: Raw(value) for name, value in fields.others.items()})])
+    if problems:
+        yield Check("P002", REQUEST, "; ".join(problems)[:MAX_SHOWN_LIST])
+    if tools.problem is not None:
+        yield Check("P007", f"{REQUEST}.tools", tools.problem)
+    choice = _shown(fields, "tool_choice", default="auto")
+    if choice != '"auto"':
+        yield Check("P008", f"{REQUEST}.tool_choice", choice)
+    values = {"input": fields.odd_input, "tools": fields.tools, **fields.others}
+    nulls = sorted(name for name, value in values.items() if value == b"null")
+    if nulls:
+        yield Check("P010", REQUEST, ", ".join(nulls)[:MAX_SHOWN_LIST])
 
 
-def _tools(fields: Fields) -> Tools:
-    return read_tools(bytes(fields.get("tools", b"[]")))
-
-
-def _shown(fields: Fields, name: str, *, default: object) -> str:
+def _shown(fields: _Fields, name: str, *, default: object) -> str:
     """The JSON of a field, or of what Gym takes when it is missing; cut, since it is to be shown."""
-    value = bytes(fields[name]) if name in fields else msgspec.json.encode(default)
+    value = fields.others[name] if name in fields.others else msgspec.json.encode(default)
     return value[:MAX_SHOWN].decode("utf-8", "replace")
+
+
+def _digest(fields: _Fields) -> bytes:
+    hasher = sha256(b"%b\0%b" % (fields.tools or b"", fields.odd_input or b""))
+    for name, value in sorted(fields.others.items()):
+        hasher.update(b"\0%b\0%b" % (name.encode("utf-8", "surrogatepass"), value))
+    return hasher.digest()
 
 
 def _check_call(call: CallLabel | BatchedCall, key: str, tools: Tools) -> Iterator[Check]:
     refusal = arguments_refusal(call.arguments)
-    yield Check("P005", f"{key}.arguments", refusal.detail if refusal else None)
-    yield Check("P006", f"{key}.name", None if call.name in tools.names else call.name[:MAX_SHOWN])
+    if refusal is not None:
+        yield Check("P005", f"{key}.arguments", refusal.detail)
+    if call.name not in tools.names:
+        yield Check("P006", f"{key}.name", call.name[:MAX_SHOWN])

@@ -81,20 +81,20 @@ def read_row(data: bytes) -> PivotRow | Check:
         return Check("P002", REQUEST, problem) if f"$.{REQUEST}" in problem else Check("P001", "", problem)
 
 
-def read_label(row: PivotRow) -> AnyLabel | Check:
-    """Return the label of a row, or the rule that it breaks."""
-    if is_null(row.expected_action):
+def read_label(encoded: Raw) -> AnyLabel | Check:
+    """Return the label in `expected_action`, or the rule that it breaks."""
+    if is_null(encoded):
         return Check("P003", LABEL, "missing")
     try:
-        return _decode_label(row.expected_action)
+        return _decode_label(encoded)
     except (msgspec.DecodeError, RecursionError) as error:
         return Check("P003", LABEL, str(error))
 
 
-def read_agent(row: PivotRow) -> str | Check | None:
-    """Return the name of the row's agent, None where the config is to route it, or the broken rule."""
+def read_agent(encoded: Raw) -> str | Check | None:
+    """Return the name in `agent_ref`, None where the config is to route the row, or the broken rule."""
     try:
-        agent = _decode_agent(row.agent_ref)
+        agent = _decode_agent(encoded)
     except (msgspec.DecodeError, RecursionError) as error:
         return Check("P017", AGENT, str(error))
     if agent is not None and agent.type != "responses_api_agents":

@@ -48,5 +48,12 @@ RULES = {
     "P022": Rule("the word threshold is above 0 and at most 0.5", Severity.WARNING, needs_config=True),
     "P023": Rule("no input item carries sampled tokens of another policy", Severity.WARNING),
     "P024": Rule("every input item is of a type that this validation can check", Severity.WARNING),
+    "P025": Rule("the row names its agent, where no config says which agent runs it", Severity.WARNING),
+    "P026": Rule("the row has each field that was asked for"),
+    "P027": Rule("the row has one field of each group that was asked for"),
+    "P028": Rule("there are as many rows as were asked for"),
+    "P029": Rule("no task is on both sides of a split"),
+    "P030": Rule("the request models of an installed Gym take the row"),
+    "P031": Rule("the comparator of an installed Gym gives the label 1.0 against itself"),
 }
 """P022: identical texts of two or more words have a similarity of 0.5, and at 0 any two texts match."""

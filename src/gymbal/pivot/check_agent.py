@@ -1,0 +1,96 @@
+"""Holds a row's agent to the config, and its label to the comparator that the agent leads to."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import msgspec
+from msgspec import Raw
+
+from gymbal.pivot.config import GymConfig
+from gymbal.pivot.parse import AGENT, LABEL, Check, read_agent
+from gymbal.pivot.scorer import Scorer, scorer_for
+from gymbal.verify import Comparator, UnscorableError
+
+
+class AgentVerdict(NamedTuple):
+    """What there is to say to a row by its agent alone."""
+
+    rules: tuple[str, ...]
+    broken: tuple[Check, ...]
+    scoring: Scoring | None
+    """How the row's label is scored; None where that is not known."""
+
+
+class Scoring(NamedTuple):
+    rules: tuple[str, ...]
+    broken: tuple[Check, ...]
+    comparator: Comparator | None
+
+
+class AgentChecker:
+    """Follows the agents of rows through the config, each of them once."""
+
+    def __init__(self, config: GymConfig | None, *, is_required: bool) -> None:
+        self._config = config
+        self._is_required = is_required
+        self._unchecked: dict[str, None] = {}
+        self._verdicts: dict[str | None, AgentVerdict] = {}
+        self._last: tuple[bytes, AgentVerdict] | None = None
+
+    @property
+    def unchecked(self) -> list[str]:
+        """Why labels could not be scored although the config is whole."""
+        return list(self._unchecked)
+
+    def check(self, agent_ref: Raw) -> AgentVerdict:
+        """Return what the row's agent breaks."""
+        encoded = bytes(agent_ref)
+        if self._last is None or self._last[0] != encoded:
+            self._last = encoded, self._verdict(agent_ref)
+        return self._last[1]
+
+    def _verdict(self, agent_ref: Raw) -> AgentVerdict:
+        agent = read_agent(agent_ref)
+        if isinstance(agent, Check):
+            return AgentVerdict(("P017",), (agent,), None)
+        if agent not in self._verdicts:
+            self._verdicts[agent] = self._follow(agent)
+        return self._verdicts[agent]
+
+    def _follow(self, agent: str | None) -> AgentVerdict:
+        if self._config is None:
+            if not self._is_required:
+                return AgentVerdict(("P017",), (), None)
+            missing = (Check("P025", AGENT, "missing"),) if agent is None else ()
+            return AgentVerdict(("P017", "P025"), missing, None)
+        scorer = scorer_for(self._config, agent)
+        if agent is None and not self._is_required and scorer.broken is not None:
+            return AgentVerdict(("P017",), (), None)
+        if scorer.unchecked is not None:
+            self._unchecked[scorer.unchecked] = None
+        return AgentVerdict(("P017",), (), _scoring(scorer))
+
+
+def check_score(label: Raw, comparator: Comparator) -> list[Check]:
+    """What breaks P020: the label, scored against itself."""
+    try:
+        score = comparator.score_label(msgspec.json.decode(label))
+    except UnscorableError as error:
+        return [Check("P020", error.key, error.message)]
+    if score.reward == 1.0:
+        return []
+    return [Check("P020", LABEL, f"scores {score.reward}: {score.category}")]
+
+
+def _scoring(scorer: Scorer) -> Scoring:
+    if scorer.broken is not None:
+        # A row without a known agent says nothing about that agent's server.
+        rules = ("P018", "P019") if scorer.broken.rule == "P019" else ("P018",)
+        return Scoring(rules, (Check(*scorer.broken),), None)
+    if scorer.comparator is None:
+        return Scoring(("P018", "P019"), (), None)
+    threshold = scorer.comparator.config.word_count_similarity_threshold
+    found = Check("P022", "tool_call_comparator_config", f"word_count_similarity_threshold is {threshold}")
+    broken = () if 0.0 < threshold <= 0.5 else (found,)
+    return Scoring(("P018", "P019", "P020", "P022"), broken, scorer.comparator)

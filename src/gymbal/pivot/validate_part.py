@@ -1,0 +1,254 @@
+"""Checks the rows of one part of a dataset file, and hands over what only the whole dataset can tell.
+
+Parts are checked apart from each other, on any engine; `gymbal.pivot.validate` joins what they found. Lines
+are numbered within the part, since no worker knows how many there are before it.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from heapq import heappush, heappushpop
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from gymbal.io.line_spans import LineSpans, Span
+from gymbal.pivot.check_agent import AgentChecker, check_score
+from gymbal.pivot.check_input import INPUT_RULES, InputChecker
+from gymbal.pivot.check_row import BATCH_RULES, CALL_RULES, REQUEST_RULES, RequestChecker, check_label
+from gymbal.pivot.config import GymConfig
+from gymbal.pivot.parse import REQUEST, AnyLabel, BatchLabel, Check, MessageLabel, kind_of, read_label
+from gymbal.pivot.row import KEY_BYTES
+from gymbal.pivot.row_reader import ReadRow, RowReader
+from gymbal.pivot.rules import RULES, Rule, Severity
+from gymbal.pivot.validate_options import ValidateOptions, check_fields, task_of
+
+UNREADABLE = "unreadable"
+
+ROW_RULES = ("P001", "P003", "P021")
+
+
+class PartJob(msgspec.Struct, frozen=True, kw_only=True):
+    """What a worker checks: the rows that begin in the bytes of `path` from `start` up to `stop`."""
+
+    path: Path
+    start: int = 0
+    stop: int | None = None
+    """None: the end of the file."""
+    config: GymConfig | None
+    options: ValidateOptions
+    with_tasks: bool = False
+    """Collect the tasks, since another file of the dataset must not have them."""
+
+
+class Found(NamedTuple):
+    """A rule that a row breaks, and where the row lies."""
+
+    line: int
+    offset: int
+    check: Check
+
+
+class TaskRows(NamedTuple):
+    """The first row of a task, and how many there are."""
+
+    line: int
+    offset: int
+    rows: int
+
+
+class Drawn(NamedTuple):
+    """A row of the sample. Those with the least keys of all parts are the sample of the dataset."""
+
+    key: bytes
+    line: int
+    offset: int
+
+
+class PartFindings(msgspec.Struct, kw_only=True):
+    """What the rows of one part say."""
+
+    lines: int
+    begin: int
+    end: int
+    kinds: dict[str, int]
+    """Rows by the kind of their label."""
+    checked: dict[str, int]
+    """Rows by the rule that was checked on them."""
+    broken: dict[str, int]
+    warned: dict[str, Found]
+    """First row that breaks a rule which only warns."""
+    violations: list[Found]
+    """The first of them."""
+    violation_count: int
+    keys: bytes
+    """Digest of request and label of each row that could be read, one after another."""
+    places: array[int]
+    """Line and offset of each of these rows, in turns."""
+    tasks: dict[str, TaskRows]
+    sample: list[Drawn]
+    unchecked: list[str]
+    """Why labels could not be scored."""
+
+
+def check_part(job: PartJob) -> PartFindings:
+    """Check one part; raise InputError for a file that cannot be read."""
+    checker = _RowChecker(job)
+    spans = LineSpans(job.path, job.start, job.stop)
+    for span in spans:
+        checker.check(span)
+    return checker.findings(spans)
+
+
+class Notes:
+    """What the rows broke so far: counts of everything, places of the first few."""
+
+    def __init__(self, max_problems: int, rules: Mapping[str, Rule] = RULES) -> None:
+        self._rules = rules
+        self.checked: Counter[tuple[str, ...]] = Counter()
+        """Rows by rules that were checked together."""
+        self.broken: Counter[str] = Counter()
+        self.warned: dict[str, Found] = {}
+        self.violations: list[Found] = []
+        self.violation_count = 0
+        self._max_problems = max_problems
+
+    def add(self, checks: Sequence[Check], span: Span) -> bool:
+        """Take note of what one row breaks; return whether it is a violation."""
+        self.broken.update({check.rule for check in checks})
+        before = self.violation_count
+        for check in checks:
+            found = Found(span.number, span.offset, check)
+            if self._rules[check.rule].severity is Severity.WARNING:
+                self.warned.setdefault(check.rule, found)
+                continue
+            self.violation_count += 1
+            if len(self.violations) < self._max_problems:
+                self.violations.append(found)
+        return self.violation_count > before
+
+    def checked_rules(self) -> dict[str, int]:
+        counts: Counter[str] = Counter()
+        for rules, rows in self.checked.items():
+            counts.update(dict.fromkeys(rules, rows))
+        return dict(counts)
+
+
+class _RowChecker:
+    """Checks the rows of a part one after another."""
+
+    def __init__(self, job: PartJob) -> None:
+        self._options = job.options
+        self._with_tasks = job.with_tasks
+        self._reader = RowReader()
+        self._request = RequestChecker()
+        self._input = InputChecker()
+        self._agent = AgentChecker(job.config, is_required=job.options.require_agent_ref)
+        self._notes = Notes(job.options.max_problems)
+        self._kinds: Counter[str] = Counter()
+        self._keys = bytearray()
+        self._places = array("Q")
+        self._tasks: dict[str, TaskRows] = {}
+        self._sample: list[tuple[int, int, Drawn]] = []
+
+    def check(self, span: Span) -> None:
+        """Check one row and take note of what was found."""
+        read = self._reader.read(span)
+        if isinstance(read, Check):
+            self._kinds[UNREADABLE] += 1
+            self._notes.checked[read.rule,] += 1
+            self._notes.add([read], span)
+            return
+        label = read_label(read.expected_action)
+        self._kinds[UNREADABLE if isinstance(label, Check) else kind_of(label)] += 1
+        self._notes.checked[ROW_RULES] += 1
+        broken, request_key = self._check_request(read, label)
+        broken += self._check_agent(read, label)
+        if self._options.asks_for_fields:
+            self._notes.checked[self._options.field_rules] += 1
+            broken += check_fields(read.line, self._options)
+        is_violation = bool(broken) and self._notes.add(broken, span)
+        key = sha256(b"%b\0%b" % (request_key, read.expected_action)).digest()[:KEY_BYTES]
+        self._keys += key
+        self._places.extend((span.number, span.offset))
+        if self._with_tasks:
+            self._note_task(task_of(read.line), span)
+        if self._options.sample and not is_violation:
+            self._draw(key, span)
+
+    def findings(self, spans: LineSpans) -> PartFindings:
+        """What was found, when all rows were checked."""
+        notes = self._notes
+        return PartFindings(
+            lines=spans.lines,
+            begin=spans.begin,
+            end=spans.end,
+            kinds=dict(self._kinds),
+            checked=notes.checked_rules(),
+            broken=dict(notes.broken),
+            warned=notes.warned,
+            violations=notes.violations,
+            violation_count=notes.violation_count,
+            keys=bytes(self._keys),
+            places=self._places,
+            tasks=self._tasks,
+            sample=[drawn for *_, drawn in self._sample],
+            unchecked=self._agent.unchecked,
+        )
+
+    def _check_request(self, read: ReadRow, label: AnyLabel | Check) -> tuple[list[Check], bytes]:
+        """What request and label break, and a digest of the request."""
+        broken = [label] if isinstance(label, Check) else []
+        if read.fields is None:
+            self._notes.checked["P002",] += 1
+            return [Check("P002", REQUEST, "missing"), *broken], b""
+        request = self._request.check(read.fields, read)
+        self._notes.checked[REQUEST_RULES] += 1
+        broken += request.broken
+        if not isinstance(label, Check | MessageLabel):
+            self._notes.checked[CALL_RULES] += 1
+            if isinstance(label, BatchLabel):
+                self._notes.checked[BATCH_RULES] += 1
+            broken += check_label(label, request)
+        if not read.has_items:
+            return broken, request.digest
+        self._notes.checked[INPUT_RULES] += 1
+        broken += self._input.check(read.known, read.items)
+        return broken, request.digest + self._input.digest()
+
+    def _check_agent(self, read: ReadRow, label: AnyLabel | Check) -> list[Check]:
+        """What the agent breaks, and the label under the config that the agent leads to."""
+        agent = self._agent.check(read.agent_ref)
+        self._notes.checked[agent.rules] += 1
+        scoring = agent.scoring
+        if scoring is None or isinstance(label, Check):
+            return [*agent.broken]
+        self._notes.checked[scoring.rules] += 1
+        broken = [*agent.broken, *scoring.broken]
+        return (
+            broken
+            if scoring.comparator is None
+            else broken + check_score(read.expected_action, scoring.comparator)
+        )
+
+    def _note_task(self, task: str | None, span: Span) -> None:
+        if task is None:
+            return
+        self._notes.checked["P029",] += 1
+        known = self._tasks.get(task)
+        self._tasks[task] = (
+            TaskRows(span.number, span.offset, 1) if known is None else known._replace(rows=known.rows + 1)
+        )
+
+    def _draw(self, key: bytes, span: Span) -> None:
+        """Keep the row while its key is among the least: so parts draw together what one pass would draw."""
+        seeded = sha256(b"%d %b" % (self._options.seed, key)).digest()[:KEY_BYTES]
+        entry = (-int.from_bytes(seeded, "big"), -span.number, Drawn(seeded, span.number, span.offset))
+        if len(self._sample) < self._options.sample:
+            heappush(self._sample, entry)
+        else:
+            heappushpop(self._sample, entry)
