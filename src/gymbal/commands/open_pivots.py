@@ -30,8 +30,8 @@ from gymbal.readers.base.format import ReadOptions
 from gymbal.readers.detect import format_named
 from gymbal.readers.tools_file import with_tools
 
-CACHED_ROW_BYTES = 256 * 1024 * 1024
-"""Trajectories that were judged are kept up to this sum of their longest rows."""
+CACHED_ROW_BYTES = 32 * 1024 * 1024
+"""Trajectories that were judged are kept up to this sum of their longest rows; they take three times as much."""
 
 
 class Pivots(Protocol):
