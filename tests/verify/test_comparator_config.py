@@ -3,8 +3,8 @@ import re
 import pytest
 
 from gymbal.errors import UsageError
-from gymbal.verify import ComparatorConfig, RewardMode
-from gymbal.verify.config import NEWER_OPTIONS
+from gymbal.verify import ArgumentOverride, ComparatorConfig, RewardMode
+from gymbal.verify.config import MAIN_BRANCH_OPTIONS
 
 NEEDED = {"word_count_similarity_threshold": 0.1}
 
@@ -63,7 +63,63 @@ def test_config_names_an_unknown_option() -> None:
         ComparatorConfig.from_dict({**NEEDED, "allow_subsets": True})
 
 
-@pytest.mark.parametrize("option", sorted(NEWER_OPTIONS))
-def test_config_refuses_options_newer_than_the_comparator(option: str) -> None:
-    with pytest.raises(UsageError, match=f"^{option} is an option of a Gym newer than 0.7.0"):
-        ComparatorConfig.from_dict({**NEEDED, option: None})
+def test_config_defaults_of_the_main_branch_change_nothing() -> None:
+    config = ComparatorConfig.from_dict(NEEDED)
+    assert not config.compares_single_calls_apart
+    assert not config.validate_against_declared_tool_schema
+    # Gym's own defaults of the options that wait for `use_f1_for_list`.
+    assert (config.list_f1_threshold, config.use_list_f1_threshold) == (0.5, True)
+    assert config.list_f1_min_precision == config.list_f1_min_recall == 1.0
+    assert config.list_f1_max_actual_to_expected_ratio == 1.0
+    assert config.list_f1_reject_duplicate_actual_values
+
+
+def test_config_reads_filters_and_overrides() -> None:
+    config = ComparatorConfig.from_dict(
+        {
+            **NEEDED,
+            "argument_filters": {"search": {"included_argument_names": ["q"]}, "open": {}},
+            "argument_comparison_overrides": {
+                "search": {"q": {"keep_quotes": True, "list_f1_max_unmatched_actual": 1}}
+            },
+        }
+    )
+    assert config.argument_filters["search"].included_argument_names == frozenset({"q"})
+    assert config.argument_filters["open"].included_argument_names is None
+    override = config.argument_comparison_overrides["search"]["q"]
+    assert override == ArgumentOverride(keep_quotes=True, list_f1_max_unmatched_actual=1)
+
+
+@pytest.mark.parametrize("option", ["argument_filters", "argument_comparison_overrides"])
+def test_config_takes_null_for_no_filter_and_no_override(option: str) -> None:
+    assert ComparatorConfig.from_dict({**NEEDED, option: None}) == ComparatorConfig()
+
+
+@pytest.mark.parametrize("option", sorted(MAIN_BRANCH_OPTIONS - {"argument_filters"}))
+def test_config_names_an_ill_typed_option_of_the_main_branch(option: str) -> None:
+    with pytest.raises(UsageError, match=f"^{option} must be"):
+        ComparatorConfig.from_dict({**NEEDED, option: "yes"})
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        ({"argument_filters": {"f": ["a"]}}, "argument_filters.f must be a mapping"),
+        ({"argument_filters": {"f": {"names": []}}}, "argument_filters.f: 'names' is not an option"),
+        (
+            {"argument_filters": {"f": {"included_argument_names": "a"}}},
+            "argument_filters.f.included_argument_names must be a list of names",
+        ),
+        (
+            {"argument_comparison_overrides": {"f": {"a": {"use_f1_for_list": True}}}},
+            "argument_comparison_overrides.f.a: 'use_f1_for_list' is not an option",
+        ),
+        (
+            {"argument_comparison_overrides": {"f": {"a": {"list_f1_max_unmatched_actual": 1.5}}}},
+            "argument_comparison_overrides.f.a.list_f1_max_unmatched_actual must be a whole number",
+        ),
+    ],
+)
+def test_config_names_the_place_of_a_nested_fault(options: dict[str, object], named: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(named)):
+        ComparatorConfig.from_dict({**NEEDED, **options})

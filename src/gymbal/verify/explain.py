@@ -8,12 +8,16 @@ from typing import Any
 
 from gymbal.verify.action import Action, extract_action
 from gymbal.verify.batch import category_of, count_is_admitted, required_calls, reward_of
+from gymbal.verify.call import ExpectedCall
 from gymbal.verify.category import Category
+from gymbal.verify.check import CATEGORY_OF, Check, Rule
 from gymbal.verify.config import ComparatorConfig, RewardMode
 from gymbal.verify.label import Label
+from gymbal.verify.list_match import MATCH, Verdict
 from gymbal.verify.matching import maximum_matching
-from gymbal.verify.score import Comparator, Config, ExpectedAction
-from gymbal.verify.trace import CATEGORY_OF, Check, Rule, trace_call
+from gymbal.verify.score import Comparator, Config, ExpectedAction, Tools
+from gymbal.verify.single_call import compare_single_call
+from gymbal.verify.trace import trace_call
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,26 +59,29 @@ class Explanation:
 
 
 def explain(
-    expected_action: ExpectedAction, output: Sequence[Mapping[str, Any]], config: Config = None
+    expected_action: ExpectedAction,
+    output: Sequence[Mapping[str, Any]],
+    config: Config = None,
+    *,
+    tools: Tools = None,
 ) -> Explanation:
     """Explain the verdict of `gymbal.verify.score` on the same arguments; reward and category are the same.
 
     Raises:
-        UsageError, LabelError, ResponseError: as `score` does.
+        UsageError, MissingExtraError, UnscorableError: as `score` does.
     """
-    settings = Comparator(config).config
+    comparator = Comparator(config)
+    settings = comparator.config
     label = expected_action if isinstance(expected_action, Label) else Label(expected_action)
     action = extract_action(output)
     if action is None or action["type"] == "message" or not label.calls:
         return _explain_kind(label, action)
     calls = action.get("calls") or [action]
-    if not len(label.calls) == len(calls) == 1 and not count_is_admitted(
-        settings, len(label.calls), len(calls)
-    ):
+    if len(label.calls) == len(calls) == 1:
+        return _explain_single(comparator, label.calls[0], action, tools)
+    if not count_is_admitted(settings, len(label.calls), len(calls)):
         return _explain_gate(settings, label, action, len(calls))
     traces = [[trace_call(call, other, settings) for other in calls] for call in label.calls]
-    if len(label.calls) == len(calls) == 1:
-        return _explain_pair(traces[0][0], action)
     return _explain_batch(settings, traces, action)
 
 
@@ -109,13 +116,41 @@ def _explain_gate(config: ComparatorConfig, label: Label, action: Action, actual
     return _explanation(0.0, Category.CALL_COUNT_DIFFERS, action, check)
 
 
-def _explain_pair(checks: list[Check], action: Action) -> Explanation:
+def _explain_single(
+    comparator: Comparator, expected: ExpectedCall, action: Action, tools: Tools
+) -> Explanation:
     """One expected call against one actual call."""
-    pair = _comparison(0, 0, checks)
-    if pair.category is Category.CALL_MATCHES:
+    fault = comparator.schema_fault(action, tools)
+    if fault is not None:
+        check = Check(
+            path=f"{expected.key}.arguments",
+            rule=Rule.TOOL_SCHEMA,
+            passed=False,
+            expected=expected.arguments,
+            actual=action["arguments"],
+            detail=fault.detail,
+        )
+        return _explain_pair([check], Verdict(0.0, fault.category), action)
+    if not comparator.config.compares_single_calls_apart:
+        checks = trace_call(expected, action, comparator.config)
+        last = checks[-1]
+        verdict = MATCH if last.passed else Verdict(0.0, CATEGORY_OF[last.rule])
+        return _explain_pair(checks, verdict, action)
+    checks = []
+    verdict = compare_single_call(expected, action, comparator.config, checks)
+    return _explain_pair(checks, verdict, action)
+
+
+def _explain_pair(checks: list[Check], verdict: Verdict, action: Action) -> Explanation:
+    category = verdict.category or Category.CALL_MATCHES
+    pair = CallComparison(expected=0, actual=0, category=category, checks=tuple(checks))
+    if verdict.category is None:
         check = _count_check(Rule.MATCHED_CALLS, True, 1, 1, f"all {len(checks)} checks passed")
-        return _explanation(1.0, pair.category, action, check, "1 of 1 call matched", (pair,))
-    return _explanation(0.0, pair.category, action, checks[-1], "0 of 1 call matched", (pair,))
+        return _explanation(1.0, category, action, check, "1 of 1 call matched", (pair,))
+    arithmetic = "0 of 1 call matched"
+    if verdict.reward:
+        arithmetic = f"list F1 {verdict.reward:.4g}; what comes after that list was not compared"
+    return _explanation(verdict.reward, category, action, checks[-1], arithmetic, (pair,))
 
 
 def _explain_batch(config: ComparatorConfig, traces: list[list[list[Check]]], action: Action) -> Explanation:

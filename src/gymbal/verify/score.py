@@ -1,10 +1,11 @@
-"""The reward that Gym 0.7.0's `single_step_tool_use_with_argument_comparison` server gives to a response."""
+"""The reward that Gym's `single_step_tool_use_with_argument_comparison` server gives to a response."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from gymbal.errors import UsageError
 from gymbal.verify.action import Action, extract_action, output_of
 from gymbal.verify.arguments import ArgumentRules
 from gymbal.verify.batch import category_of, count_is_admitted, reward_of
@@ -13,10 +14,14 @@ from gymbal.verify.category import Category
 from gymbal.verify.config import ComparatorConfig
 from gymbal.verify.label import Label
 from gymbal.verify.matching import maximum_matching
+from gymbal.verify.single_call import compare_single_call
+from gymbal.verify.tool_schema import SchemaFault, ToolSchemas
 from gymbal.verify.unscorable import LabelError
 
 ExpectedAction = Mapping[str, Any] | Label
 Config = ComparatorConfig | Mapping[str, Any] | None
+Tools = Sequence[Any] | None
+"""The request's list of tools, in the form of the Responses API or of chat completions; None: not known."""
 
 
 class Score(NamedTuple):
@@ -30,18 +35,25 @@ class Score(NamedTuple):
 
 
 def score(
-    expected_action: ExpectedAction, output: Sequence[Mapping[str, Any]], config: Config = None
+    expected_action: ExpectedAction,
+    output: Sequence[Mapping[str, Any]],
+    config: Config = None,
+    *,
+    tools: Tools = None,
 ) -> Score:
     """Score the Responses items of one response against a row's expected action.
 
-    `config` takes Gym's options by name; without it the stock config of the server applies. Make a
-    `Comparator` and a `Label` once where a config or an expected action meets many responses.
+    `config` takes Gym's options by name; without it the stock config of the server applies. `tools` is
+    needed by the option `validate_against_declared_tool_schema` alone. Make a `Comparator` and a `Label` once
+    where a config or an expected action meets many responses.
 
     Raises:
-        UsageError: the config is not one of Gym 0.7.0.
-        LabelError, ResponseError: Gym's server would fail on this input instead of giving a reward.
+        UsageError: the config is none of Gym's, or needs `tools`.
+        MissingExtraError: the config needs the package `jsonschema`.
+        UnscorableError: Gym's server would fail on this input instead of giving a reward; a `LabelError`
+            where the expected action is at fault, a `ResponseError` where the response is.
     """
-    return Comparator(config).score(expected_action, output)
+    return Comparator(config).score(expected_action, output, tools)
 
 
 class Comparator:
@@ -54,8 +66,15 @@ class Comparator:
             config = ComparatorConfig.from_dict(config)
         self.config = config
         self._rules = ArgumentRules(config)
+        self._schemas = ToolSchemas() if config.validate_against_declared_tool_schema else None
+        self._compares_single_calls_apart = config.compares_single_calls_apart or self._schemas is not None
 
-    def score(self, expected_action: ExpectedAction, output: Sequence[Mapping[str, Any]]) -> Score:
+    def score(
+        self,
+        expected_action: ExpectedAction,
+        output: Sequence[Mapping[str, Any]],
+        tools: Tools = None,
+    ) -> Score:
         """Score one response; see the function `score`. A `Label` decodes and counts words only once."""
         label = expected_action if isinstance(expected_action, Label) else Label(expected_action)
         action = extract_action(output)
@@ -71,6 +90,8 @@ class Comparator:
         actions = action.get("calls")
         if actions is None and len(label.calls) == 1:
             # One call against one never meets the options for batches.
+            if self._compares_single_calls_apart:
+                return self._score_single(label.calls[0], action, tools)
             category = Category.TOOL_DIFFERS
             if label.calls[0].name == action["name"]:
                 category = self._compare_arguments(label.calls[0], action["arguments"], {})
@@ -78,14 +99,38 @@ class Comparator:
         reward, category = self._compare_batch(label.calls, actions or [action])
         return Score(reward, category, action)
 
-    def score_label(self, expected_action: ExpectedAction) -> Score:
+    def score_label(self, expected_action: ExpectedAction, tools: Tools = None) -> Score:
         """Score a response that does exactly what the label says: below 1.0, no policy can win the row.
 
         Raises:
             LabelError: the label is malformed or its arguments do not decode.
         """
         label = expected_action if isinstance(expected_action, Label) else Label(expected_action)
-        return self.score(label, output_of(label.action))
+        return self.score(label, output_of(label.action), tools)
+
+    def schema_fault(self, action: Action, tools: Tools) -> SchemaFault | None:
+        """Why one call that answers one expected call is refused before it is compared; else None.
+
+        Raises:
+            UsageError: the config asks for the schemas of the tools, and `tools` is None.
+            UnscorableError: as `ToolSchemas.fault_of` does.
+        """
+        if self._schemas is None:
+            return None
+        if tools is None:
+            raise UsageError(
+                "validate_against_declared_tool_schema needs the tools of the request",
+                remedy="Pass the row's responses_create_params.tools; an empty list declares none.",
+            )
+        return self._schemas.fault_of(action, tools)
+
+    def _score_single(self, expected: ExpectedCall, action: Action, tools: Tools) -> Score:
+        """One expected call against one actual call, under options of the main branch."""
+        fault = self.schema_fault(action, tools)
+        if fault is not None:
+            return Score(0.0, fault.category, action)
+        verdict = compare_single_call(expected, action, self.config)
+        return Score(verdict.reward, verdict.category or Category.CALL_MATCHES, action)
 
     def _compare_batch(
         self, expected: Sequence[ExpectedCall], actions: Sequence[Action]

@@ -5,68 +5,15 @@ The same rules as `gymbal.verify.arguments`, written for a reader of verdicts in
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any
 
 from gymbal.verify.arguments import same_type, words_of
 from gymbal.verify.call import UNDECODABLE, ExpectedCall, decode_actual
-from gymbal.verify.category import Category
+from gymbal.verify.check import Check, Rule, below, type_name
 from gymbal.verify.config import ComparatorConfig
 from gymbal.verify.unscorable import LabelError
-
-
-class Rule(StrEnum):
-    """What was looked at."""
-
-    ACTION_KIND = "kind of action"
-    CALL_COUNT = "number of calls"
-    MATCHED_CALLS = "matched calls"
-    TOOL_NAME = "tool name"
-    ARGUMENTS_JSON = "arguments are JSON"
-    VALUE_TYPE = "JSON type"
-    OBJECT_KEYS = "object keys"
-    LIST_LENGTH = "list length"
-    WORD_OVERLAP = "word overlap"
-    EXACT_TEXT = "exact text"
-    FLOAT_TOLERANCE = "float tolerance"
-    EQUAL_VALUE = "equal value"
-
-
-CATEGORY_OF = {
-    Rule.TOOL_NAME: Category.TOOL_DIFFERS,
-    Rule.ARGUMENTS_JSON: Category.ARGUMENTS_UNDECODABLE,
-    Rule.VALUE_TYPE: Category.VALUE_TYPE_DIFFERS,
-    Rule.OBJECT_KEYS: Category.OBJECT_KEYS_DIFFER,
-    Rule.LIST_LENGTH: Category.LIST_LENGTH_DIFFERS,
-    Rule.WORD_OVERLAP: Category.VALUE_DIFFERS,
-    Rule.EXACT_TEXT: Category.VALUE_DIFFERS,
-    Rule.FLOAT_TOLERANCE: Category.VALUE_DIFFERS,
-    Rule.EQUAL_VALUE: Category.VALUE_DIFFERS,
-}
-"""The category of a pair of calls that fails at a rule."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Check:
-    """One comparison of one expected with one actual value."""
-
-    path: str
-    """Where, from `expected_action` down."""
-    rule: Rule
-    passed: bool
-    expected: Any
-    actual: Any
-    detail: str
-    """The arithmetic of the rule, in words."""
-
-    def __str__(self) -> str:
-        verdict = "passed" if self.passed else "failed"
-        values = f"expected {_short(self.expected)}, found {_short(self.actual)}"
-        return f"{self.path}: {self.rule} {verdict}: {values} ({self.detail})"
 
 
 def trace_call(expected: ExpectedCall, action: Mapping[str, Any], config: ComparatorConfig) -> list[Check]:
@@ -94,12 +41,12 @@ def trace_call(expected: ExpectedCall, action: Mapping[str, Any], config: Compar
 def _walk(expected: Any, actual: Any, path: str, config: ComparatorConfig, checks: list[Check]) -> bool:
     """Append the checks of a value and of all below it, in the comparator's order, until one fails."""
     if not same_type(expected, actual):
-        detail = f"{_type_name(expected)} expected, {_type_name(actual)} found"
+        detail = f"{type_name(expected)} expected, {type_name(actual)} found"
         checks.append(_check(path, Rule.VALUE_TYPE, False, expected, actual, detail))
         return False
     if isinstance(expected, dict):
         checks.append(_compare_keys(expected, actual, path))
-        steps = [(_below(path, key), value, actual.get(key)) for key, value in expected.items()]
+        steps = [(below(path, key), value, actual.get(key)) for key, value in expected.items()]
     elif isinstance(expected, list):
         checks.append(_compare_lengths(expected, actual, path))
         pairs = enumerate(zip(expected, actual, strict=False))
@@ -109,8 +56,8 @@ def _walk(expected: Any, actual: Any, path: str, config: ComparatorConfig, check
         steps = []
     if not checks[-1].passed:
         return False
-    for below, value, other in steps:  # noqa: SIM110 - `all` would put a second frame on each level
-        if not _walk(value, other, below, config, checks):
+    for place, value, other in steps:  # noqa: SIM110 - `all` would put a second frame on each level
+        if not _walk(value, other, place, config, checks):
             return False
     return True
 
@@ -135,7 +82,7 @@ def _compare_leaves(expected: Any, actual: Any, path: str, config: ComparatorCon
         distance, limit = abs(actual - expected), config.floating_point_comparison_threshold
         detail = f"differ by {distance:g}, must be less than {limit:g}"
         return _check(path, Rule.FLOAT_TOLERANCE, distance < limit, expected, actual, detail)
-    return _check(path, Rule.EQUAL_VALUE, expected == actual, expected, actual, _type_name(expected))
+    return _check(path, Rule.EQUAL_VALUE, expected == actual, expected, actual, type_name(expected))
 
 
 def _compare_texts(expected: str, actual: str, path: str, threshold: float) -> Check:
@@ -155,19 +102,5 @@ def _check(path: str, rule: Rule, passed: bool, expected: Any, actual: Any, deta
     return Check(path=path, rule=rule, passed=passed, expected=expected, actual=actual, detail=detail)
 
 
-def _below(path: str, key: str) -> str:
-    return f"{path}.{key}" if key.isidentifier() else f"{path}[{json.dumps(key, ensure_ascii=False)}]"
-
-
-def _type_name(value: Any) -> str:
-    names = {dict: "object", list: "list", str: "text", bool: "boolean", int: "integer", float: "float"}
-    return names.get(type(value), "null")
-
-
 def _listed(keys: list[str]) -> str:
     return ", ".join(keys) or "none"
-
-
-def _short(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= 80 else f"{text[:77]}..."
