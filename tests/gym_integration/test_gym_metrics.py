@@ -1,14 +1,23 @@
-"""Metrics worked out from the rollouts, against those that Gym itself wrote beside them."""
+"""Metrics worked out from the rollouts, against those that Gym itself wrote beside them.
+
+Every number of the file by the definitions of `metric_definitions`; those that gymbal knows also by its code.
+"""
 
 from __future__ import annotations
 
+import json
 import math
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
+from operator import itemgetter
+from pathlib import Path
+from typing import Any
 
+import metric_definitions
 import pytest
 import sums
 from gym_runs import RunMaker
+from sums import Json
 
 import gymbal
 from gymbal.errors import UsageError
@@ -26,6 +35,79 @@ QUIZ_RUNS = (
     *("base", "better", "failed", "resumed", "merged", "thoughts_left", "repeated_task", "reordered"),
     *("half_points", "masked"),
 )
+ALL_RUNS = (*QUIZ_RUNS, "desk", "other_agent")
+ANSWER_KEYS = {"mcqa_simple_agent": "extracted_answer", "flagged_quiz_agent": "extracted_answer"}
+"""Agents whose server adds pass@k and its like, with the field that holds an answer."""
+TOLERANCE = 1e-12
+
+
+def rows_of(path: Path) -> list[Json]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def zero(row: Json) -> Json:
+    """What Gym counts for a rollout that it has no answer of."""
+    return {name: row[name] for name in ("_ng_task_index", "_ng_rollout_index", "agent_ref")} | {"reward": 0}
+
+
+def differences(found: Any, wanted: Any, place: str = "") -> Iterator[str]:
+    """Where two JSON values differ by more than the rounding of sums."""
+    if isinstance(found, dict) and isinstance(wanted, dict):
+        for key in sorted(found.keys() | wanted.keys()):
+            yield from differences(found.get(key), wanted.get(key), f"{place}/{key}")
+    elif isinstance(found, list) and isinstance(wanted, list) and len(found) == len(wanted):
+        for i, pair in enumerate(zip(found, wanted, strict=True)):
+            yield from differences(*pair, f"{place}/{i}")
+    elif isinstance(found, int | float) and isinstance(wanted, int | float):
+        if not math.isclose(found, wanted, rel_tol=TOLERANCE, abs_tol=TOLERANCE):
+            yield f"{place}: {found} is not {wanted}"
+    elif found != wanted:
+        yield f"{place}: {found} is not {wanted}"
+
+
+def without(entries: Sequence[Json], names: Collection[str]) -> list[Json]:
+    return [{key: value for key, value in entry.items() if key not in names} for entry in entries]
+
+
+def check_every_number(folder: Path, zeros: Sequence[Json] = ()) -> None:
+    """Works out every number of the aggregate file in `folder`; `zeros` are rollouts that count as 0."""
+    rollouts = rows_of(folder / "rollouts.jsonl")
+    for entry in json.loads((folder / "rollouts_aggregate_metrics.json").read_text(encoding="utf-8")):
+        agent = entry["agent_ref"]["name"]
+        own = [row for row in rollouts if row["agent_ref"]["name"] == agent]
+        masked = [row for row in own if row.get("mask_sample")]
+        counted = [row for row in own if not row.get("mask_sample")] + list(zeros)
+        wanted = {
+            "agent_metrics": metric_definitions.agent_level(
+                counted, masked, answer_key=ANSWER_KEYS.get(agent)
+            ),
+            "group_level_metrics": metric_definitions.group_level(counted),
+            "repeat_level_metrics": metric_definitions.repeat_level(counted),
+        }
+        found = {name: entry[name] for name in wanted}
+        # Parts of rollouts, word for word.
+        found["group_level_metrics"] = without(found["group_level_metrics"], ("sample", "rollout_infos"))
+        assert list(differences(found, wanted)) == []
+        assert entry["key_metrics"].items() <= entry["agent_metrics"].items()
+        assert entry.keys() - wanted.keys() == {"agent_ref", "_ng_environment_server", "key_metrics"}
+
+
+@pytest.mark.parametrize("name", ALL_RUNS)
+def test_gym_numbers_all_follow_from_the_rollouts(made: RunMaker, name: str) -> None:
+    check_every_number(made.run(name))
+
+
+def test_gym_numbers_with_failures_counted_as_zero_all_follow_too(made: RunMaker) -> None:
+    folder = made.run("failed_as_zero")
+    check_every_number(folder, [zero(row) for row in rows_of(folder / "rollouts_failures.jsonl")])
+
+
+def test_gym_numbers_with_missing_rollouts_counted_as_zero_all_follow_too(made: RunMaker) -> None:
+    folder = made.run("unstarted_as_zero")
+    number = itemgetter("_ng_task_index", "_ng_rollout_index")
+    known = set(map(number, rows_of(folder / "rollouts.jsonl")))
+    planned = rows_of(folder / "rollouts_materialized_inputs.jsonl")
+    check_every_number(folder, [zero(row) for row in planned if number(row) not in known])
 
 
 def known_metrics(run: Run) -> dict[Metric, float]:
