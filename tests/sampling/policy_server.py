@@ -124,10 +124,10 @@ class PrefixCache:
 
     def ask(self, prompt: str) -> int:
         """Characters of `prompt` that were held; all of it is held from now on."""
-        held = 0
+        held = key = 0
         is_held = True
         for end in range(BLOCK, len(prompt) + 1, BLOCK):
-            key = hash(prompt[:end])
+            key = hash((key, prompt[end - BLOCK : end]))
             is_held = is_held and key in self._blocks
             held = end if is_held else held
             self._blocks[key] = None
