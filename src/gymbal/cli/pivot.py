@@ -10,6 +10,7 @@ from gymbal.cli.pivot_datasets import audit_command, config_command, stats_comma
 from gymbal.cli.pivot_index import index_command
 from gymbal.cli.pivot_inspect import inspect_command
 from gymbal.cli.pivot_options import build_options, engine_options, selection_options
+from gymbal.cli.pivot_profile import profile_command
 from gymbal.cli.pivot_select import select_command
 from gymbal.cli.render import emit, format_option
 
@@ -116,6 +117,7 @@ def validate_command(
 
 pivot.add_command(inspect_command)
 pivot.add_command(index_command)
+pivot.add_command(profile_command)
 pivot.add_command(select_command)
 pivot.add_command(audit_command)
 pivot.add_command(stats_command)
