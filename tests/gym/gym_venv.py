@@ -5,7 +5,8 @@
 It needs Python 3.13 or newer, which it looks for itself; GYM_PYTHON names one. The environment is kept: a
 second call finds its stamp and is done. Nothing is ever deleted.
 
-Exit codes: 0 the environment is ready, 77 there is no Python for it, 1 anything else.
+Exit codes: 0 the environment is ready, 77 there is no Python for it, 75 Gym cannot be installed (pip says why,
+such as that there is no network), 1 anything else.
 """
 
 from __future__ import annotations
@@ -27,14 +28,23 @@ LOCK = ".being-made"
 LEAST_PYTHON = (3, 13)
 NO_PYTHON = 77
 """The exit code by which test runners know a skip."""
+NOT_INSTALLED = 75
+"""The exit code of a failure that another machine or hour may not have."""
 
 
 class SetupError(RuntimeError):
     """The environment cannot be made; the message says what to do."""
 
 
+class InstallError(RuntimeError):
+    """Gym could not be installed; pip has said why."""
+
+
 def make_environment(folder: Path) -> bool:
-    """Makes `folder` an environment with Gym in it; False where no Python can run Gym. Raises SetupError."""
+    """Makes `folder` an environment with Gym in it; False where no Python can run Gym.
+
+    Raises SetupError, InstallError, OSError.
+    """
     if is_ready(folder):
         return True
     python = folder / "bin" / "python" if is_environment(folder) else find_python()
@@ -46,7 +56,8 @@ def make_environment(folder: Path) -> bool:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not is_environment(folder):
             say(f"making {folder} with {python}")
-            check([str(python), "-m", "venv", str(folder)])
+            if code := run([str(python), "-m", "venv", str(folder)]):
+                raise SetupError(f"{python} -m venv ended with {code}")
         if not is_ready(folder):
             install(folder)
     return True
@@ -55,6 +66,8 @@ def make_environment(folder: Path) -> bool:
 def is_environment(folder: Path) -> bool:
     """Whether `folder` holds a virtual environment. Raises SetupError where it holds something else."""
     if (folder / "pyvenv.cfg").is_file():
+        if not (folder / "bin" / "python").exists():
+            raise SetupError(f"the Python of {folder} is gone: remove the folder, and it is made again")
         return True
     if folder.exists() and any(path.name != LOCK for path in folder.iterdir()):
         raise SetupError(f"{folder} is no virtual environment: name another folder, or remove it")
@@ -63,12 +76,12 @@ def is_environment(folder: Path) -> bool:
 
 def is_ready(folder: Path) -> bool:
     """Whether the wanted Gym is installed. An environment made by hand has no stamp, so it is asked."""
-    stamp = folder / STAMP
-    if stamp.is_file() and stamp.read_text(encoding="utf-8") == GYM:
-        return True
     python = folder / "bin" / "python"
     if not python.exists():
         return False
+    stamp = folder / STAMP
+    if stamp.is_file() and stamp.read_text(encoding="utf-8") == GYM:
+        return True
     question = "import importlib.metadata as m; print('nemo-gym==' + m.version('nemo-gym'))"
     found = subprocess.run([python, "-c", question], capture_output=True, text=True, check=False)
     return (folder / "bin" / "gym").exists() and found.stdout.strip() == GYM
@@ -79,8 +92,11 @@ def install(folder: Path) -> None:
     start = time.monotonic()
     say(f"installing {GYM}; this takes some minutes")
     pip = [str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    # Without a network, pip would try for a quarter of an hour.
+    pip += ["--timeout", "30", "--retries", "2"]
     # Gym 0.7.0 asks for Python 3.13.14, and works with earlier ones of 3.13.
-    check([*pip, "--ignore-requires-python", "--constraint", str(CONSTRAINTS), GYM])
+    if run([*pip, "--ignore-requires-python", "--constraint", str(CONSTRAINTS), GYM]):
+        raise InstallError(f"pip could not install {GYM}")
     (folder / STAMP).write_text(GYM, encoding="utf-8")
     say(f"installed after {time.monotonic() - start:.0f} s")
 
@@ -130,9 +146,8 @@ def answer_of(command: list[str]) -> str:
         return ""
 
 
-def check(command: list[str]) -> None:
-    if code := subprocess.run(command, check=False).returncode:
-        raise SetupError(f"this ended with {code}: {' '.join(command)}")
+def run(command: list[str]) -> int:
+    return subprocess.run(command, check=False).returncode
 
 
 def dotted(version: tuple[int, ...]) -> str:
@@ -150,9 +165,12 @@ def main() -> int:
     try:
         if make_environment(folder):
             return 0
-    except (OSError, SetupError) as error:
+    except SetupError as error:
         say(f"{error}")
         return 1
+    except (OSError, InstallError) as error:
+        say(f"there is no real NeMo Gym in {folder} to test against: {error}")
+        return NOT_INSTALLED
     say(
         f"SKIPPED: no tests against a real NeMo Gym, for want of Python {dotted(LEAST_PYTHON)} or newer. "
         "Install one, or name it: GYM_PYTHON=/path/to/python3.13"

@@ -47,13 +47,33 @@ def test_gym_python_that_was_named_must_do(bare_machine: Path, monkeypatch: pyte
 
 
 def test_gym_environment_is_ready_by_its_stamp(tmp_path: Path) -> None:
+    make_executable(tmp_path / "bin" / "python", "exit 1")
     (tmp_path / gym_venv.STAMP).write_text(gym_venv.GYM)
     assert gym_venv.make_environment(tmp_path)
 
 
 def test_gym_environment_of_another_version_is_not_ready(tmp_path: Path) -> None:
+    make_executable(tmp_path / "bin" / "python", "echo nemo-gym==0.6.0")
     (tmp_path / gym_venv.STAMP).write_text("nemo-gym==0.6.0")
     assert not gym_venv.is_ready(tmp_path)
+
+
+def test_gym_environment_that_lost_its_python_is_not_ready(tmp_path: Path) -> None:
+    (tmp_path / "pyvenv.cfg").touch()
+    (tmp_path / gym_venv.STAMP).write_text(gym_venv.GYM)
+    with pytest.raises(gym_venv.SetupError, match="is gone: remove the folder"):
+        gym_venv.make_environment(tmp_path)
+
+
+def test_gym_that_pip_cannot_install_has_an_exit_code_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "pyvenv.cfg").touch()
+    make_executable(tmp_path / "bin" / "python", "exit 1")
+    monkeypatch.setattr(sys, "argv", ["gym_venv.py", str(tmp_path)])
+    assert gym_venv.main() == gym_venv.NOT_INSTALLED
+    assert "pip could not install nemo-gym" in capsys.readouterr().err
+    assert not (tmp_path / gym_venv.STAMP).exists()
 
 
 def test_gym_environment_is_not_made_over_other_files(tmp_path: Path) -> None:
