@@ -94,6 +94,8 @@ def received(connection: socket.socket) -> tuple[Json, Sequence[int]]:
 def become(order: Json, streams: Sequence[int]) -> None:
     """Makes this process what a new Python would be: streams, folder, variables, paths, arguments."""
     os.setsid()
+    # A background job is started without the interrupt that ends Gym's servers.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     for number, stream in zip(STREAMS, streams, strict=True):
         os.dup2(stream, number)
         os.close(stream)

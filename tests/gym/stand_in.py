@@ -2,7 +2,8 @@
 
     python -I -S stand_in.py SOCKET SCRIPT ARGUMENT...
 
-The script gets this process's streams, folder, variables and signals, and is killed when this process is.
+The script gets this process's streams, folder and variables. It is killed when this process is, and its group
+gets an interrupt that this process gets, as if both stood in one terminal.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ def run(path: str, arguments: list[str]) -> int:
 
             def pass_on(number: int, frame: FrameType | None) -> None:
                 with contextlib.suppress(ProcessLookupError):
-                    os.kill(script, number)
+                    os.killpg(script, number)
 
             for number in PASSED_ON:
                 signal.signal(number, pass_on)
