@@ -44,6 +44,7 @@ HOME_OF_PACKAGE = {
     "ray": "parallel.py",
     "referencing": "verify/tool_schema.py",
     "rich": "report/terminal.py",
+    "tokenizers": "pivot/tokens.py",
     "yaml": "io/decode.py",
     "zstandard": "io/",
 }

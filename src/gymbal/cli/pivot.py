@@ -30,9 +30,8 @@ def pivot() -> None:
 @click.option("--name", help="Name of the dataset in its Gym config; by default after the folder.")
 @click.option(
     "--threshold",
-    default=0.1,
-    show_default=True,
-    help="Least share of common words at which two texts match.",
+    type=float,
+    help="Least similarity at which texts match; by default that of Gym's config of the target (0.1).",
 )
 @selection_options
 @engine_options
@@ -46,7 +45,7 @@ def build_command(
     sources: tuple[str, ...],
     output: str,
     name: str | None,
-    threshold: float,
+    threshold: float | None,
     overwrite: bool,
     source_format: str | None,
     tools: str | None,

@@ -83,11 +83,11 @@ def stats_command(path: str, other: str | None, format: str) -> None:
 @click.argument("dataset")
 @click.option("--output", "-o", required=True, metavar="YAML", help="File to write.")
 @click.option("--name", help="Begins the names of the config's blocks; by default after the rows' agent.")
+@click.option("--target", metavar="NAME", help="Verifier of the rows; by default told by the first of them.")
 @click.option(
     "--threshold",
-    default=0.1,
-    show_default=True,
-    help="Least share of common words at which two texts match.",
+    type=float,
+    help="Least similarity at which texts match; by default that of Gym's config of the target (0.1).",
 )
 @click.option(
     "--type",
@@ -106,7 +106,8 @@ def config_command(
     dataset: str,
     output: str,
     name: str | None,
-    threshold: float,
+    target: str | None,
+    threshold: float | None,
     type: str | None,
     overwrite: bool,
     check: bool,
@@ -128,6 +129,7 @@ def config_command(
         dataset,
         output,
         name=name,
+        target=target,
         threshold=threshold,
         type=type,
         overwrite=overwrite,

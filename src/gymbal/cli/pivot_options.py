@@ -37,6 +37,16 @@ _OPTIONS = (
         help="Leave out rows with a longer input, instructions and tools included.",
     ),
     click.option(
+        "--max-input-tokens",
+        type=click.IntRange(min=1),
+        help="Leave out rows with more tokens; 4 characters are one without --tokenizer.",
+    ),
+    click.option(
+        "--tokenizer",
+        metavar="FILE|NAME",
+        help="A tokenizer.json, its folder, or a model to ask for by name.",
+    ),
+    click.option(
         "--drop-messages",
         type=click.FloatRange(0, 1),
         default=0.0,
@@ -47,8 +57,28 @@ _OPTIONS = (
         "--dedupe/--no-dedupe", default=True, show_default=True, help="Keep the first of equal rows."
     ),
     click.option("--reference-output", is_flag=True, help="Write the items of the model call into its row."),
+    click.option(
+        "--repair-reasoning",
+        type=click.Choice(("off", "redistribute", "drop")),
+        default="off",
+        show_default=True,
+        help="What to do with reasoning of several model calls before one action.",
+    ),
+    click.option(
+        "--unwrap-nested-json", is_flag=True, help="Take layers of JSON text off arguments and results."
+    ),
 )
 
+_TARGET_OPTIONS = (
+    click.option(
+        "--target",
+        default="single_step",
+        show_default=True,
+        metavar="NAME",
+        help="Verifier: single_step, swe_pivot, terminus_judge or terminal_multi_harness.",
+    ),
+    click.option("--harness", metavar="NAME", help="Which of the target's harnesses, where it has some."),
+)
 _SPLIT = click.option("--split", help="Divide by task: train=0.95,validation=0.05.")
 
 _ENGINE_OPTIONS = (
@@ -76,7 +106,9 @@ def engine_options(command: Command) -> Command:
 
 def selection_options(command: Command) -> Command:
     """Add the options to a command, in the order of the list."""
-    return unsplit_options(_SPLIT(command))
+    for option in reversed((_SPLIT, *_TARGET_OPTIONS)):
+        command = option(command)
+    return unsplit_options(command)
 
 
 def unsplit_options(command: Command) -> Command:
@@ -87,14 +119,23 @@ def unsplit_options(command: Command) -> Command:
 
 
 def build_options(
-    *, mixed_groups: str, min_confidence: str, split: str | None = None, **plain: Any
+    *,
+    mixed_groups: str,
+    min_confidence: str,
+    repair_reasoning: str,
+    split: str | None = None,
+    target: str = "single_step",
+    **plain: Any,
 ) -> BuildOptions:
-    """Return what the user chose; raise UsageError for a split that is none."""
+    """Return what the user chose; raise UsageError for a split or a target that is none."""
     from gymbal.model.pivot import Boundary
-    from gymbal.pivot.options import BuildOptions, MixedGroups
+    from gymbal.pivot.options import BuildOptions, MixedGroups, ReasoningRepair
     from gymbal.pivot.split import read_split
+    from gymbal.pivot.targets.detect import target_named
 
     return BuildOptions(
+        target=target_named(target),
+        repair_reasoning=ReasoningRepair(repair_reasoning),
         mixed_groups=MixedGroups(mixed_groups),
         min_confidence=Boundary(min_confidence),
         split=() if split is None else read_split(split),

@@ -9,15 +9,17 @@ from gymbal.commands.dataset_files import name_after
 from gymbal.commands.pivot_shards import build_in_shards, plan_parts, shard_bytes_for
 from gymbal.errors import UsageError
 from gymbal.model.pivot import BuildMetrics
+from gymbal.model.target import Target
 from gymbal.model.trajectory import Trajectory
 from gymbal.parallel import Engine, default_workers
 from gymbal.pivot.build import build
 from gymbal.pivot.groups import group_rewards, groups_of
 from gymbal.pivot.options import BuildOptions, MixedGroups
+from gymbal.pivot.targets.servers import SERVERS
 from gymbal.readers.detect import read_trajectories
 from gymbal.readers.tools_file import read_tools_file, with_tools
 
-DEFAULT_THRESHOLD = 0.1
+DEFAULT_THRESHOLD = SERVERS[Target.SINGLE_STEP].default_threshold
 """Least share of common words at which two texts match; what Gym's stock config of the server sets."""
 
 
@@ -26,7 +28,7 @@ def pivot_build(
     output: str | Path,
     *,
     name: str | None = None,
-    threshold: float = DEFAULT_THRESHOLD,
+    threshold: float | None = None,
     options: BuildOptions | None = None,
     overwrite: bool = False,
     source_format: str | None = None,
@@ -39,7 +41,8 @@ def pivot_build(
     `sources` are read in the order given and merged; `source_format` names their format (see
     `gymbal.readers.FORMATS`), which is else told by what is in them. `tools` is a JSON file of tool schemas
     for trajectories whose source lists none. `name` names the blocks of the Gym config, by default
-    after the folder. `threshold` is the config's `word_count_similarity_threshold`. `options` say which
+    after the folder. `threshold` is the least similarity that the config asks for, by default what Gym's own
+    config of the target's server does: 0.1 of `word_count_similarity_threshold`. `options` say which
     candidates become rows; mixed groups make the sources be read twice. A folder that an earlier build wrote
     is replaced; one that holds other files only with `overwrite`, which leaves those
     files alone.
@@ -55,6 +58,8 @@ def pivot_build(
         raise UsageError("there is no source to build from")
     folder = Path(output)
     chosen = options or BuildOptions()
+    if threshold is None:
+        threshold = SERVERS[chosen.target].default_threshold
     schemas = None if tools is None else read_tools_file(Path(tools))
 
     dataset = name_after(folder.resolve().name) if name is None else name

@@ -6,7 +6,6 @@ from collections import Counter
 from pathlib import Path
 
 from gymbal.commands.dataset_files import name_after, rows_files_of
-from gymbal.commands.pivot_build import DEFAULT_THRESHOLD
 from gymbal.errors import UsageError
 from gymbal.io.write import write_bytes
 from gymbal.model.pivot_config import ConfigResult, GymCheck
@@ -16,6 +15,8 @@ from gymbal.pivot.config import config_yaml
 from gymbal.pivot.lines import ROWS
 from gymbal.pivot.row import DATASET_NAME, agent_name
 from gymbal.pivot.split import PARTS
+from gymbal.pivot.targets.detect import target_named, target_of_file
+from gymbal.pivot.targets.servers import SERVERS
 from gymbal.probe.gym_validate import GymCommand, find_gym, validate_config
 
 
@@ -24,8 +25,9 @@ def pivot_config(
     output: str | Path,
     *,
     name: str | None = None,
-    threshold: float = DEFAULT_THRESHOLD,
+    threshold: float | None = None,
     type: str | None = None,
+    target: str | None = None,
     overwrite: bool = False,
     check: bool = False,
     gym_python: str | Path | None = None,
@@ -34,8 +36,9 @@ def pivot_config(
 
     The agent block is called as the rows call their agent; `name` begins the names of the other blocks, by
     default after that agent, else after the file. `type` is `train` or `validation`: what Gym is to use a
-    single file for, by default `train`, or the one side of a split folder to write a config for. `threshold`
-    is the config's `word_count_similarity_threshold`. An `output` that exists is replaced only with
+    single file for, by default `train`, or the one side of a split folder to write a config for. `target`
+    is the verifier of the rows, told by the first of them if it is not given, and `threshold` the least
+    similarity in its config, by default that of Gym's own. An `output` that exists is replaced only with
     `overwrite`. With `check`, the `gym env validate` beside `gym_python`, or the first on PATH, reads the
     config.
 
@@ -43,8 +46,11 @@ def pivot_config(
     arguments that no config can have, MissingExtraError where Gym is to check and is not there. Nothing is
     written then.
     """
-    source, target = Path(dataset), Path(output)
+    source, written = Path(dataset), Path(output)
     files = _files(source, type)
+    verifier = target_of_file(next(iter(files.values()))) if target is None else target_named(target)
+    if threshold is None:
+        threshold = SERVERS[verifier].default_threshold
     agents: Counter[str | None] = Counter()
     rows = {}
     for part, path in files.items():
@@ -55,19 +61,21 @@ def pivot_config(
     if name is None:
         name = _name_of(source) if agent is None else agent.removesuffix("_agent")
     comparator_of(name, threshold)
-    if target.exists() and not overwrite:
-        raise UsageError(f"{target} exists", remedy="Choose another name, or overwrite it.")
+    if written.exists() and not overwrite:
+        raise UsageError(f"{written} exists", remedy="Choose another name, or overwrite it.")
     gym = find_gym(gym_python) if check else None
     paths = {part: str(path) for part, path in files.items()}
-    write_bytes(target, config_yaml(name, threshold, paths, agent=agent))
+    write_bytes(written, config_yaml(name, threshold, paths, agent=agent, target=verifier))
     return ConfigResult(
-        path=str(target),
+        path=str(written),
+        target=verifier,
         dataset=name,
         agent=agent_name(name) if agent is None else agent,
         threshold=threshold,
+        threshold_key=SERVERS[verifier].threshold_key.rpartition(".")[2],
         rows=rows,
         without_agent=agents[None],
-        check=None if gym is None else _check(gym, target),
+        check=None if gym is None else _check(gym, written),
     )
 
 

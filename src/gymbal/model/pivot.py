@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from gymbal.model.item import CALLS, Item, ItemKind
+from gymbal.model.target import Target
 from gymbal.model.trajectory import Source
 
 SCHEMA_VERSION = 1
@@ -54,6 +55,8 @@ class SkipReason(StrEnum):
     """The model call, or the prefix, holds an item that a row cannot hold."""
     NO_ACTION = "no_action"
     """The model call has no tool call and no text."""
+    UNSUPPORTED_ACTION = "unsupported_action"
+    """The target can expect no such action: see `pivot.targets`."""
     MALFORMED_ARGUMENTS = "malformed_arguments"
     ARGUMENTS_NOT_OBJECT = "arguments_not_object"
     TOOL_NOT_IN_LIST = "tool_not_in_list"
@@ -68,7 +71,7 @@ class SkipReason(StrEnum):
     LOW_CONFIDENCE = "low_confidence"
     """The boundary of the model call is less certain than was asked for."""
     INPUT_TOO_LONG = "input_too_long"
-    """Instructions, input and tools have more characters than was asked for."""
+    """Instructions, input and tools have more characters or tokens than was asked for."""
     MESSAGE_THINNED = "message_thinned"
     """One of the share of message rows that was to be left out."""
     DUPLICATE = "duplicate"
@@ -141,6 +144,8 @@ class PivotInfo(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, g
     own_reasoning_items: int
     """Reasoning items of the pivot itself, which the row does not hold."""
     boundary: Boundary
+    target: Target | None = None
+    """What verifier the row is made for, where it is not the single-step one."""
 
 
 class ReasoningCounts(msgspec.Struct, frozen=True, kw_only=True):
@@ -203,6 +208,8 @@ class BuildMetrics(msgspec.Struct, frozen=True, kw_only=True):
     """Recorded turns that the policy did not make and that make no row, by what made them."""
     conversions: dict[str, int] = {}
     """What readers did so that records became items of the Responses API; see `model.trajectory`."""
+    repairs: dict[str, int] = {}
+    """What was changed in trajectories because it was asked for; see `model.trajectory`."""
     shares: dict[str, float]
     """Of `candidates`: kept, skip reasons, boundaries, narrate_and_call. Of `kept`: label kinds."""
     notes: tuple[str, ...]
@@ -239,6 +246,7 @@ class ValidationReport(msgspec.Struct, frozen=True, kw_only=True):
 
     schema_version: int = SCHEMA_VERSION
     path: str
+    target: Target = Target.SINGLE_STEP
     files: tuple[ValidatedFile, ...] = ()
     config: str | None
     """The config that the rows were checked against. None: the rules that need one were skipped."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
+from gymbal.model.target import Target
+
 SCHEMA_VERSION = 1
 
 
@@ -26,6 +28,9 @@ class ConfigResult(msgspec.Struct, frozen=True, kw_only=True):
     agent: str
     """The agent block: the one that the rows name, where they name one."""
     threshold: float
+    threshold_key: str = "word_count_similarity_threshold"
+    """What the server calls it."""
+    target: Target = Target.SINGLE_STEP
     rows: dict[str, int]
     """Rows by Gym's type of their dataset."""
     without_agent: int

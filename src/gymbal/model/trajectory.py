@@ -81,6 +81,23 @@ class Conversion(StrEnum):
     """A field with a value that no item can hold, such as the `name` of a user."""
 
 
+class Repair(StrEnum):
+    """What was changed in a trajectory because a user asked for it."""
+
+    REASONING_HANDED_ON = "reasoning_handed_on"
+    """Surplus reasoning before an action went to a later model call that had none."""
+    REASONING_MOVED_UP = "reasoning_moved_up"
+    """Reasoning between or after the actions of a model call went before them."""
+    REASONING_DROPPED = "reasoning_dropped"
+    """Reasoning whose model call cannot be told was left out."""
+    ARGUMENTS_UNWRAPPED = "arguments_unwrapped"
+    """The arguments of a call were JSON text of JSON text: one layer was taken off."""
+    ARGUMENT_UNWRAPPED = "argument_unwrapped"
+    """An argument was JSON text where the tool's schema asks for an object or a list: it became that."""
+    RESULT_UNWRAPPED = "result_unwrapped"
+    """A tool result was JSON text of JSON text: one layer was taken off."""
+
+
 class Trajectory(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     source: Source
     format: str
@@ -112,6 +129,7 @@ class Trajectory(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     non_model_turns: Mapping[NonModelTurn, int] = {}
     """Turns that are in the seed, or left out because the policy never saw them, by what made them."""
     conversions: Mapping[Conversion, int] = {}
+    repairs: Mapping[Repair, int] = {}
 
     @property
     def call_sizes(self) -> tuple[int, ...] | None:

@@ -102,8 +102,8 @@ def write_descriptions(
     """Write what goes with the rows: metrics, config and card."""
     paths = {part: str(output / file) for part, file in rows_files(options).items()}
     (folder / METRICS).write_bytes(encode_metrics(metrics))
-    (folder / CONFIG).write_bytes(config_yaml(metrics.dataset, threshold, paths))
-    (folder / CARD).write_bytes(card(metrics, threshold))
+    (folder / CONFIG).write_bytes(config_yaml(metrics.dataset, threshold, paths, target=options.target))
+    (folder / CARD).write_bytes(card(metrics, threshold, options.target))
 
 
 def comparator_of(name: str, threshold: float) -> Comparator:

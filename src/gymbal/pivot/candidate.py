@@ -15,6 +15,7 @@ from gymbal.pivot.prefix import Prefix, prefixes_of
 from gymbal.pivot.request import Tools, read_tools
 from gymbal.pivot.row import Place, Row, frame_of, row_of
 from gymbal.pivot.segment import split
+from gymbal.pivot.targets.contract import RowTarget, self_score_refusal
 from gymbal.verify import Comparator, ComparatorConfig, UnscorableError
 
 
@@ -40,12 +41,14 @@ def judge(
     *,
     left_out: Refusal | None = None,
     with_reference: bool = False,
+    target: RowTarget | None = None,
 ) -> Judged:
     """Return every model call of `trajectory` with its row or the first reason against one.
 
     The order of the reasons is that of `SkipReason`: what concerns the whole trajectory, then the call
     itself, then its prefix, then its score. `left_out` is a reason against all of them; they are then cut
-    and counted, and not looked into. `with_reference` is that of `row_of`.
+    and counted, and not looked into. `with_reference` is that of `row_of`. `target` is None for the
+    single-step one; `comparator` is that one's.
     """
     seed_calls = len(split(trajectory.seed))
     calls = split(trajectory.items, trajectory.call_sizes)
@@ -59,8 +62,10 @@ def judge(
     takes_equal_scalars = _takes_equal_scalars(comparator.config)
     candidates = []
     for call, prefix in zip(calls, prefixes.of_calls, strict=True):
-        label = flaw or _label(trajectory, call, prefix, tools)
-        if isinstance(label, Label):
+        label = flaw or _label(trajectory, call, prefix, tools, target)
+        if isinstance(label, Label) and target is not None:
+            label = self_score_refusal(label, target, trajectory.tools) or label
+        elif isinstance(label, Label):
             label = _score_refusal(label, comparator, takes_equal_scalars) or label
         if isinstance(label, Refusal):
             candidates.append(Candidate(call, label))
@@ -84,10 +89,14 @@ def _trajectory_flaw(trajectory: Trajectory, tools: Tools) -> Refusal | None:
     return None
 
 
-def _label(trajectory: Trajectory, call: ModelCall, prefix: Prefix, tools: Tools) -> Label | Refusal:
+def _label(
+    trajectory: Trajectory, call: ModelCall, prefix: Prefix, tools: Tools, target: RowTarget | None
+) -> Label | Refusal:
     if trajectory.is_truncated and call.stop == len(trajectory.items):
         return Refusal(SkipReason.TRUNCATED, "the source marks its last response as incomplete")
-    label = label_of(call, tools.names)
+    label = (
+        label_of(call, tools.names) if target is None else target.label(call, trajectory.tools, tools.names)
+    )
     if isinstance(label, Refusal):
         return label
     return prefix.refusal or label

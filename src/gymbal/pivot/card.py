@@ -6,17 +6,20 @@ import json
 from collections.abc import Mapping
 
 from gymbal.model.pivot import BuildMetrics
-from gymbal.pivot.config import RESOURCES_SERVER
+from gymbal.model.target import Target
+from gymbal.pivot.parse import LABEL
 from gymbal.pivot.row import agent_name
+from gymbal.pivot.targets.servers import SERVERS
+from gymbal.pivot.targets.terminus_judge import ANSWER
 
 _HEAD = """\
 # {dataset}
 
 {kept} rows for single-step RL (PivotRL), one for each kept model call of {trajectories} trajectories. A row
 holds the state before the call (`responses_create_params`) and the action that the call took
-(`expected_action`).
+(`{field}`).
 
-Scored by the NeMo Gym resources server `{server}` with `word_count_similarity_threshold: {threshold}`; the
+Scored by the NeMo Gym resources server `{server}` with `{key}: {threshold}`; the
 agent block in `config.yaml` is `{agent}`. Every label scores 1.0 against itself under that config.
 
 Licence: to be stated by whoever owns the source. Set `license` in `config.yaml` before publishing.
@@ -26,13 +29,16 @@ Licence: to be stated by whoever owns the source. Set `license` in `config.yaml`
 """
 
 
-def card(metrics: BuildMetrics, threshold: float) -> bytes:
+def card(metrics: BuildMetrics, threshold: float, target: Target = Target.SINGLE_STEP) -> bytes:
     """Return `README.md`."""
+    server = SERVERS[target]
     head = _HEAD.format(
         dataset=metrics.dataset,
         kept=metrics.kept,
         trajectories=metrics.trajectories,
-        server=RESOURCES_SERVER,
+        server=server.name,
+        key=server.threshold_key.rpartition(".")[2],
+        field=ANSWER if target is Target.TERMINUS_JUDGE else LABEL,
         threshold=float(threshold),
         agent=agent_name(metrics.dataset),
     )

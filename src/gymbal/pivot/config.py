@@ -10,10 +10,11 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from gymbal.model.target import Target
 from gymbal.pivot.row import agent_name
+from gymbal.pivot.targets.servers import SERVERS
 
-RESOURCES_SERVER = "single_step_tool_use_with_argument_comparison"
-AGENT = "tool_simulation_agent"
+RESOURCES_SERVER = SERVERS[Target.SINGLE_STEP].name
 
 _TEMPLATE = """\
 {name}_resources_server:
@@ -21,15 +22,13 @@ _TEMPLATE = """\
     {server}:
       entrypoint: app.py
       domain: agent
-      tool_call_comparator_config:
-        word_count_similarity_threshold: {threshold}
-{options}      verified: false
+{settings}{options}      verified: false
       description: {description}
 {agent_name}:
   responses_api_agents:
     {agent}:
       entrypoint: app.py
-      resources_server:
+{agent_settings}      resources_server:
         type: resources_servers
         name: {name}_resources_server
       model_server:
@@ -61,23 +60,26 @@ def config_yaml(
     *,
     agent: str | None = None,
     comparator: Mapping[str, Any] | None = None,
+    target: Target = Target.SINGLE_STEP,
 ) -> bytes:
     """Return `config.yaml`. `dataset`, and `agent` where it is given, match `row.DATASET_NAME`.
 
     `paths` says where the rows will lie, by Gym's type of a dataset: `train` or `validation`. `agent` is the
     name that the rows call their agent by, where it is not that of a new dataset. `comparator` holds further
-    options of the comparator, as a config has them.
+    options of the comparator, as a config has them; they are the single-step target's.
     """
+    server = SERVERS[target]
     return _TEMPLATE.format(
         name=dataset,
-        server=RESOURCES_SERVER,
-        threshold=json.dumps(float(threshold)),
+        server=server.name,
+        settings=server.lines(threshold),
         options="".join(
             f"        {json.dumps(name)}: {json.dumps(value)}\n" for name, value in (comparator or {}).items()
         ),
-        description=json.dumps(f"Pivot dataset {dataset}: one row per model call, single-step tool use."),
+        description=json.dumps(f"Pivot dataset {dataset}: one row per model call, {server.description}."),
         agent_name=agent_name(dataset) if agent is None else agent,
-        agent=AGENT,
+        agent=server.agent,
+        agent_settings="".join(f"      {line}\n" for line in server.agent_settings),
         datasets="".join(
             _DATASET.format(type=type, path=json.dumps(path))  # a JSON string is a YAML string
             for type, path in paths.items()

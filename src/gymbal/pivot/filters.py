@@ -9,8 +9,12 @@ from gymbal.model.pivot import ActionKind, Boundary, Refusal, SkipReason
 from gymbal.model.trajectory import Trajectory
 from gymbal.pivot.candidate import Candidate, Judged, judge
 from gymbal.pivot.groups import GroupKind, Groups
+from gymbal.pivot.nested_json import unwrap_nested_json
 from gymbal.pivot.options import BuildOptions, MixedGroups, check_options
+from gymbal.pivot.reasoning import repair_reasoning
 from gymbal.pivot.row import KEY_BYTES, Row
+from gymbal.pivot.targets.registry import row_target
+from gymbal.pivot.tokens import TokenLimit
 from gymbal.verify import Comparator
 
 _BY_CONFIDENCE = (Boundary.GUESSED, Boundary.STRUCTURAL, Boundary.RECORDED)
@@ -37,15 +41,21 @@ class JudgeWanted:
             or options.drop_messages > 0.0
         )
         self._any_mixed = GroupKind.MIXED in groups.values()
+        self._target = row_target(options.target, options.harness)
+        self._tokens = TokenLimit.of(options)
 
     def __call__(self, trajectory: Trajectory) -> Judged:
+        trajectory = repaired(trajectory, self.options)
         judged = judge(
             trajectory,
             self._dataset,
             self._comparator,
             left_out=self._trajectory_refusal(trajectory),
             with_reference=self.options.reference_output,
+            target=self._target,
         )
+        if self._tokens is not None:
+            judged = self._tokens.applied_to(judged)
         if not self._filters_rows:
             return judged
         wanted = tuple(_filtered(candidate, trajectory, self.options) for candidate in judged.candidates)
@@ -80,6 +90,13 @@ class JudgeWanted:
             GroupKind.UNKNOWN: "fewer than two trajectories of the task have a reward",
         }[kind]
         return Refusal(SkipReason.GROUP_NOT_MIXED, detail)
+
+
+def repaired(trajectory: Trajectory, options: BuildOptions) -> Trajectory:
+    """The trajectory with the repairs that the options ask for."""
+    if options.unwrap_nested_json:
+        trajectory = unwrap_nested_json(trajectory)
+    return repair_reasoning(trajectory, options.repair_reasoning)
 
 
 def _filtered(candidate: Candidate, trajectory: Trajectory, options: BuildOptions) -> Candidate:

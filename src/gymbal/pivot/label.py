@@ -10,6 +10,7 @@ import msgspec
 
 from gymbal.model.item import CALLS, Item, ItemKind
 from gymbal.model.pivot import ActionKind, ModelCall, Refusal, SkipReason
+from gymbal.model.target import Target
 
 
 class Label(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -22,6 +23,8 @@ class Label(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The field of the row that holds `raw`."""
     beside: bytes = b""
     """Other fields of the row that the target's verifier reads, each with a comma before it."""
+    target: Target | None = None
+    """What verifier the label is for, where it is not the single-step one."""
     holds_scalars: bool = False
     """All arguments of all calls are texts, integers, booleans or null. False says nothing."""
 

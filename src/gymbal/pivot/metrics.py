@@ -31,7 +31,7 @@ from gymbal.pivot.row import Row
 Tally = Counter[tuple[str, str]]
 """Count by (group, name), such as ("skipped", "open_call"). Tallies of parts add up to that of the whole."""
 
-PROVENANCE = PivotInfo.__struct_fields__
+PROVENANCE = tuple(name for name in PivotInfo.__struct_fields__ if name != "target")
 OPTIONAL_PROVENANCE = ("record", "task", "rollout", "reward")
 """What a source may not say."""
 
@@ -48,6 +48,8 @@ def count_trajectory(judged: Judged) -> Iterator[tuple[str, str]]:
         yield from repeat(("non_model_turns", turn), count)
     for conversion, count in judged.trajectory.conversions.items():
         yield from repeat(("conversions", conversion), count)
+    for done, count in judged.trajectory.repairs.items():
+        yield from repeat(("repairs", done), count)
 
 
 def count_candidate(candidate: Candidate, part: str) -> list[tuple[str, str]]:
@@ -140,6 +142,7 @@ def metrics_of(tally: Tally, dataset: str, options: BuildOptions, groups: Groups
         formats=_group(tally, "formats"),
         non_model_turns=_group(tally, "non_model_turns"),
         conversions=_group(tally, "conversions"),
+        repairs=_group(tally, "repairs"),
         provenance={name: kept - tally["without_provenance", name] for name in PROVENANCE},
         shares={**_shares(of_candidates, candidates), **_shares(split, kept)},
         notes=(),

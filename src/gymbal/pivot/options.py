@@ -9,6 +9,8 @@ import msgspec
 
 from gymbal.errors import UsageError
 from gymbal.model.pivot import Boundary
+from gymbal.model.target import Target
+from gymbal.pivot.targets.registry import row_target
 
 SUCCESS = 1.0
 """The reward that Gym's verifiers give to a solved task."""
@@ -35,6 +37,16 @@ class MixedGroups(StrEnum):
     IGNORE = "ignore"
 
 
+class ReasoningRepair(StrEnum):
+    """What to do with reasoning that stands where it cannot have been thought; see `pivot.reasoning`."""
+
+    OFF = "off"
+    REDISTRIBUTE = "redistribute"
+    """Hand surplus reasoning to later model calls that have none, and move interleaved reasoning up."""
+    DROP = "drop"
+    """Leave surplus and interleaved reasoning out."""
+
+
 class SplitPart(msgspec.Struct, frozen=True):
     """One side of a split: the name of its file and dataset, and its share of the tasks."""
 
@@ -51,6 +63,16 @@ class BuildOptions(msgspec.Struct, frozen=True, kw_only=True):
     drop_messages: float = 0.0
     """Share of the message rows to leave out."""
     max_input_characters: int | None = None
+    max_input_tokens: int | None = None
+    tokenizer: str | None = None
+    """File or name of the tokenizer that counts them. None: characters stand for tokens."""
+    target: Target = Target.SINGLE_STEP
+    """The verifier that the rows are made for."""
+    harness: str | None = None
+    """Which of its harnesses, where the target has some."""
+    repair_reasoning: ReasoningRepair = ReasoningRepair.OFF
+    unwrap_nested_json: bool = False
+    """Take layers of JSON text off arguments and results."""
     dedupe: bool = True
     min_confidence: Boundary = Boundary.GUESSED
     """The least certain kind of boundary that a row may have."""
@@ -81,6 +103,11 @@ def check_options(options: BuildOptions) -> None:
         raise UsageError(f"drop_messages must be between 0 and 1, found {options.drop_messages}")
     if options.max_input_characters is not None and options.max_input_characters < 1:
         raise UsageError(f"max_input_characters must be at least 1, found {options.max_input_characters}")
+    if options.max_input_tokens is not None and options.max_input_tokens < 1:
+        raise UsageError(f"max_input_tokens must be at least 1, found {options.max_input_tokens}")
+    if options.tokenizer is not None and options.max_input_tokens is None:
+        raise UsageError("a tokenizer counts tokens, and no limit of them is given (max_input_tokens)")
+    row_target(options.target, options.harness)
 
 
 def shown_options(options: BuildOptions) -> dict[str, Any]:

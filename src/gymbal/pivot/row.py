@@ -10,6 +10,7 @@ import msgspec
 
 from gymbal.model.item import ItemKind
 from gymbal.model.pivot import ActionKind, ModelCall, PivotInfo
+from gymbal.model.target import Target
 from gymbal.model.trajectory import Trajectory
 from gymbal.pivot.label import Label
 from gymbal.pivot.prefix import Prefix
@@ -89,10 +90,15 @@ def row_of(
     `with_reference` adds `reference_output`: the items of the model call, byte for byte.
     """
     is_parallel = label.kind is ActionKind.FUNCTION_CALL_BATCH or bool(trajectory.allows_parallel_calls)
-    action = b'%b},"expected_action":%b,' % (b"true" if is_parallel else b"false", label.raw)
+    action = b'%b},"%b":%b%b,' % (
+        b"true" if is_parallel else b"false",
+        label.field.encode(),
+        label.raw,
+        label.beside,
+    )
     # Both digests have a fixed length: no two rows give the same bytes to hash.
     key = sha256(b"".join((prefix.digest, frame.digest, action))).digest()[:KEY_BYTES]
-    info = _info(trajectory, place, uuid_text(key))
+    info = _info(trajectory, place, uuid_text(key), label.target)
     reference = _reference(place.call) if with_reference else b""
     tail = b"%b%b%b%b}\n" % (action, reference, frame.agent, msgspec.json.encode(info))
     return Row(label, info, key, (frame.head, prefix.raw, frame.tools, tail), prefix.raw)
@@ -109,7 +115,7 @@ def _reference(call: ModelCall) -> bytes:
     return b'"reference_output":[%b],' % b",".join(item.raw for item in call.items)
 
 
-def _info(trajectory: Trajectory, place: Place, uuid: str) -> PivotInfo:
+def _info(trajectory: Trajectory, place: Place, uuid: str, target: Target | None) -> PivotInfo:
     return PivotInfo(
         source=trajectory.source.path.rpartition("/")[2],
         line=trajectory.source.line,
@@ -123,4 +129,5 @@ def _info(trajectory: Trajectory, place: Place, uuid: str) -> PivotInfo:
         trajectory_length=place.length,
         own_reasoning_items=[item.kind for item in place.call.items].count(ItemKind.REASONING),
         boundary=place.call.boundary,
+        target=target,
     )

@@ -37,6 +37,7 @@ def build_document(metrics: BuildMetrics, folder: str) -> Document:
         *_counts("Read as", "trajectories", metrics.formats, metrics.trajectories),
         *_plain_counts("Turns that make no row", "turns", metrics.non_model_turns),
         *_plain_counts("Conversions", "times", metrics.conversions),
+        *_plain_counts("Repairs that were asked for", "times", metrics.repairs),
         Section("Checks", (_checks(metrics),)),
         Section("Before training", (Bullets(metrics.notes),)),
     ]

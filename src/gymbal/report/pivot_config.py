@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gymbal.model.pivot_config import ConfigResult
+from gymbal.model.target import Target
 from gymbal.report.document import Block, Document, Paragraph, Section, Table, Tone, cells, paragraph
 
 
@@ -12,7 +13,8 @@ def config_document(result: ConfigResult) -> Document:
     facts = (
         cells("agent block", result.agent),
         cells("resources server block", f"{result.dataset}_resources_server"),
-        cells("word_count_similarity_threshold", str(result.threshold)),
+        *([] if result.target is Target.SINGLE_STEP else [cells("target", result.target)]),
+        cells(result.threshold_key, str(result.threshold)),
         *rows,
     )
     blocks: list[Block] = [paragraph(f"Written to {result.path}."), Table(("", ""), facts)]

@@ -1,0 +1,1 @@
+"""What the verifiers beside the single-step one ask of a row, one file for each."""

@@ -1,0 +1,304 @@
+"""Rows for the verifiers beside the single-step one: what a build makes, and what labels score.
+
+The rewards in the tables are those that the servers of NeMo Gym 0.7.0 gave to a response that does exactly
+what the label says.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from episodes import call, item_of, items_of, read_rows, rollout, write_rollouts
+from msgspec import Raw
+
+from gymbal.commands.pivot_build import pivot_build
+from gymbal.commands.pivot_config import pivot_config
+from gymbal.errors import UsageError
+from gymbal.io.decode import read_yaml
+from gymbal.model.pivot import BuildMetrics
+from gymbal.model.target import Target
+from gymbal.pivot.options import BuildOptions
+from gymbal.pivot.request import read_tools
+from gymbal.pivot.targets.detect import target_named, target_of_row
+from gymbal.pivot.targets.registry import row_target
+from gymbal.pivot.targets.wiring import target_wired
+
+Json = dict[str, Any]
+
+ANSWER_1 = {
+    "state_analysis": "a prompt",
+    "explanation": "list the files",
+    "commands": [{"keystrokes": "ls\n", "is_blocking": True, "timeout_sec": 1}],
+    "is_task_complete": False,
+}
+ANSWER_2 = {"analysis": "a prompt", "plan": "list", "commands": [{"keystrokes": "ls\n"}]}
+
+
+def tool(name: str, properties: Json, **schema: Any) -> Json:
+    parameters = {"type": "object", "properties": properties, **schema}
+    return {"type": "function", "name": name, "parameters": parameters, "strict": False}
+
+
+def text(content: str, number: int = 0) -> Json:
+    item = item_of("M", number)
+    item["content"][0]["text"] = content
+    return item
+
+
+def build(
+    tmp_path: Path, output: str | list[Json], target: Target, **options: Any
+) -> tuple[BuildMetrics, list[Json]]:
+    source = write_rollouts(tmp_path / "rollouts.jsonl", [rollout(output)])
+    metrics = pivot_build(source, tmp_path / "dataset", options=BuildOptions(target=target, **options))
+    return metrics, read_rows(tmp_path / "dataset" / "pivots.jsonl")
+
+
+def skips(metrics: BuildMetrics) -> dict[str, int]:
+    return {reason: count for reason, count in metrics.skipped.items() if count}
+
+
+def self_score(target: Target, row: Json, settings: Json) -> float | None:
+    """The reward of the label against itself, as a validation finds it; 0 where it cannot be read."""
+    encoded = json.dumps(row).encode()
+    fields = msgspec.json.decode(encoded, type=dict[str, Raw])
+    tools = json.dumps(row.get("responses_create_params", {}).get("tools", [])).encode()
+    contract = row_target(target)
+    assert contract is not None
+    label = contract.read(fields, read_tools(tools))
+    if label.kind is None or not label.can_score:
+        return 0.0
+    return contract.self_score(fields, tools, settings).reward
+
+
+def test_swe_pivot_takes_single_tool_calls_only(tmp_path: Path) -> None:
+    metrics, rows = build(tmp_path, "MCOCCOOCOM", Target.SWE_PIVOT)
+    assert (metrics.candidates, metrics.kept, skips(metrics)) == (4, 2, {"unsupported_action": 2})
+    assert [row["expected_action"]["type"] for row in rows] == ["function_call"] * 2
+    assert {row["pivot_info"]["target"] for row in rows} == {"swe_pivot"}
+
+
+def swe_row(name: str, arguments: Json) -> Json:
+    return {"expected_action": {"type": "function_call", "name": name, "arguments": json.dumps(arguments)}}
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "settings", "reward"),
+    [
+        ("str_replace_editor", {"command": "view", "path": "/a.py", "view_range": [40, 80]}, {}, 1.0),
+        # One line, and to the end of the file: last minus first is no length.
+        ("str_replace_editor", {"command": "view", "path": "/a.py", "view_range": [40, 40]}, {}, 0.0),
+        ("str_replace_editor", {"command": "view", "path": "/a.py", "view_range": [1, -1]}, {}, 0.0),
+        ("StrReplaceEditor", {"command": "view", "path": "/a.py", "view_range": "[7, 7]"}, {}, 0.0),
+        ("edit", {"command": "view", "view_range": ["1", "9"]}, {}, 1.0),
+        ("edit", {"command": "view", "view_range": [7]}, {}, 1.0),
+        ("edit", {"command": "create", "view_range": [7, 7]}, {}, 1.0),
+        ("view_file", {"command": "view", "view_range": [7, 7]}, {}, 1.0),
+        ("edit", {"command": "view", "view_range": [7, 7]}, {"enable_target_match": False}, 1.0),
+        ("execute_bash", {"command": "ls " + "x" * 5000}, {}, 1.0),
+        ("execute_bash", {}, {}, 1.0),
+        ("of_no_category", {"n": 1}, {}, 1.0),
+        ("edit", {"new_str": "a"}, {"similarity_full_credit": 1.2}, 0.0),
+        ("edit", {"new_str": "a"}, {"similarity_full_credit": 1.2, "enable_argument_similarity": False}, 1.0),
+    ],
+)
+def test_swe_pivot_scores_a_label_as_the_server_does(
+    name: str, arguments: Json, settings: Json, reward: float
+) -> None:
+    assert self_score(Target.SWE_PIVOT, swe_row(name, arguments), settings) == reward
+
+
+def test_swe_pivot_reads_its_label_from_three_places() -> None:
+    action = swe_row("edit", {"path": "a"})["expected_action"]
+    for row in (
+        {"expected_action": action},
+        {"expected_answer": json.dumps(action)},
+        {"metadata": {"expected_action": action}},
+    ):
+        assert self_score(Target.SWE_PIVOT, row, {}) == 1.0
+    assert self_score(Target.SWE_PIVOT, {"expected_action": {"type": "message", "content": "x"}}, {}) == 0.0
+
+
+def test_swe_pivot_leaves_out_a_view_that_does_not_cover_itself(tmp_path: Path) -> None:
+    arguments = {"command": "view", "path": "/a.py", "view_range": [1, -1]}
+    output = [call("c", json.dumps(arguments), "edit")]
+    source = write_rollouts(tmp_path / "r.jsonl", [rollout(output, tools=[tool("edit", {})])])
+    metrics = pivot_build(source, tmp_path / "d", options=BuildOptions(target=Target.SWE_PIVOT))
+    assert skips(metrics) == {"label_rejected": 1}
+    assert "does not cover itself" in (tmp_path / "d" / "skipped.jsonl").read_text()
+
+
+def test_terminus_judge_takes_texts_that_are_answers_of_a_harness(tmp_path: Path) -> None:
+    output = [
+        *(text(json.dumps(ANSWER_1), 0), *items_of("U")),
+        *(text("I think.</think>\n" + json.dumps(ANSWER_2), 1), *items_of("U")),
+        *(text("```json\n" + json.dumps(ANSWER_2) + "```", 2), *items_of("U")),
+        *(text("not JSON", 3), *items_of("U"), *items_of("CO")),
+    ]
+    metrics, rows = build(tmp_path, output, Target.TERMINUS_JUDGE)
+    assert (metrics.kept, skips(metrics)) == (2, {"unsupported_action": 3})
+    assert [json.loads(row["expected_answer"]) for row in rows] == [ANSWER_1, ANSWER_2]
+    assert [row["metadata"] for row in rows] == [{"harness": "terminus_1"}, {"harness": "terminus_2"}]
+    assert all("expected_action" not in row for row in rows)
+
+
+def test_terminus_judge_takes_only_the_harness_that_is_asked_for(tmp_path: Path) -> None:
+    output = [text(json.dumps(ANSWER_1)), *items_of("U"), text(json.dumps(ANSWER_2), 1)]
+    metrics, rows = build(tmp_path, output, Target.TERMINUS_JUDGE, harness="terminus_2")
+    assert [row["metadata"]["harness"] for row in rows] == ["terminus_2"]
+    assert skips(metrics) == {"unsupported_action": 1}
+
+
+SIMILARITY = {"enable_string_similarity": True, "enable_llm_judge": False}
+
+
+@pytest.mark.parametrize(
+    ("row", "settings", "reward"),
+    [
+        ({"expected_answer": json.dumps(ANSWER_1)}, SIMILARITY, 1.0),
+        ({"expected_answer": json.dumps(ANSWER_1 | {"commands": []})}, SIMILARITY, 1.0),
+        ({"expected_answer": json.dumps(ANSWER_1 | {"more": 1})}, SIMILARITY, 0.0),
+        ({"expected_answer": json.dumps(ANSWER_1 | {"is_task_complete": 1})}, SIMILARITY, 0.0),
+        ({"expected_answer": json.dumps(ANSWER_2)}, SIMILARITY, 0.0),
+        ({"expected_answer": json.dumps(ANSWER_1 | {"explanation": "a </think> b"})}, SIMILARITY, 0.0),
+        ({"expected_answer": json.dumps([ANSWER_1])}, SIMILARITY, 0.0),
+        ({"expected_answer": json.dumps(ANSWER_1), "threshold": 1.1}, SIMILARITY, 0.0),
+        (
+            {"expected_answer": json.dumps(ANSWER_1)},
+            SIMILARITY | {"string_similarity_threshold": 1.1},
+            0.0,
+        ),
+        (
+            {"expected_answer": json.dumps(ANSWER_1)},
+            {"enable_string_similarity": False, "enable_llm_judge": False},
+            1.0,
+        ),
+    ],
+)
+def test_terminus_judge_scores_a_label_as_the_server_does(row: Json, settings: Json, reward: float) -> None:
+    row = row | {"metadata": {"harness": "terminus_1"}}
+    assert self_score(Target.TERMINUS_JUDGE, row, settings) == reward
+
+
+def test_terminus_judge_knows_no_score_where_a_model_judges_alone() -> None:
+    row = {"expected_answer": json.dumps(ANSWER_1), "metadata": {"harness": "terminus_1"}}
+    assert self_score(Target.TERMINUS_JUDGE, row, {}) is None
+
+
+def test_multi_harness_rows_carry_harness_and_tools(tmp_path: Path) -> None:
+    metrics, rows = build(tmp_path, "RCOCCOOM", Target.TERMINAL_MULTI_HARNESS, harness="codex")
+    assert metrics.kept == metrics.candidates == 3
+    assert [row["expected_action"]["type"] for row in rows] == [
+        "function_call",
+        "function_call_batch",
+        "message",
+    ]
+    for row in rows:
+        assert row["harness"] == "codex"
+        assert row["declared_tools"] == row["responses_create_params"]["tools"]
+
+
+TEXT, LIST = {"type": "string"}, {"type": "array"}
+ANY: Json = {}
+
+
+@pytest.mark.parametrize(
+    ("harness", "name", "arguments", "properties", "reward"),
+    [
+        ("codex", "exec_command", {"cmd": "ls"}, {"cmd": TEXT}, 1.0),
+        ("codex", "exec_command", {"workdir": "/"}, {"cmd": TEXT, "workdir": TEXT}, 0.0),
+        ("codex", "exec_command", {"cmd": ["ls"]}, {"cmd": ANY}, 0.0),
+        ("codex", "update_plan", {"plan": [{"step": "a"}]}, {"plan": LIST}, 1.0),
+        ("codex", "update_plan", {"plan": []}, {"plan": LIST}, 0.0),
+        ("codex", "update_plan", {"plan": '[{"step": 1}]'}, {"plan": LIST}, 1.0),
+        ("codex", "of_no_rule", {"n": 1}, {"n": ANY}, 1.0),
+        ("codex", "of_no_rule", {"n": 1}, {"n": TEXT}, 0.0),
+        ("agent006", "execute_python", {"code": " "}, {"code": TEXT}, 0.0),
+        ("agent006", "return_result", {"result": "[1]"}, {"result": LIST}, 0.0),
+        ("agent006", "return_result", {"result": [1]}, {"result": LIST}, 1.0),
+        ("opencode", "edit", {"filePath": "a", "oldString": "x", "newString": "x"}, {}, 0.0),
+        ("opencode", "edit", {"filePath": "a", "oldString": "x", "newString": "y"}, {}, 1.0),
+        ("opencode", "edit", {"filePath": "a"}, {}, 0.0),
+        ("opencode", "todowrite", {"todos": "[]"}, {"todos": LIST}, 0.0),
+        ("opencode", "todowrite", {"todos": []}, {"todos": LIST}, 1.0),
+        ("opencode", "todowrite", {"todos": [{"status": "done"}]}, {"todos": LIST}, 1.0),
+        ("opencode", "grep", {"pattern": "x"}, {}, 1.0),
+        ("stirrup", "finish", {"reason": "done", "paths": ["a"]}, {}, 1.0),
+        ("stirrup", "finish", {"reason": "done", "paths": '["a"]'}, {"paths": LIST}, 0.0),
+        ("stirrup", "finish", {"reason": "", "paths": ["a"]}, {}, 0.0),
+        ("stirrup", "web_search", {"query": ""}, {}, 0.0),
+        ("stirrup", "fetch_web_page", {"url": "HTTP://a"}, {}, 1.0),
+        ("generic", "bash", {}, {"command": TEXT}, 1.0),
+    ],
+)
+def test_multi_harness_scores_a_label_as_the_server_does(
+    harness: str, name: str, arguments: Json, properties: Json, reward: float
+) -> None:
+    action = {"type": "function_call", "name": name, "arguments": json.dumps(arguments)}
+    row = {"harness": harness, "expected_action": action, "declared_tools": [tool(name, properties)]}
+    settings = {"tool_call_comparator_config": {"string_similarity_threshold": 0.9}}
+    assert self_score(Target.TERMINAL_MULTI_HARNESS, row, settings) == reward
+
+
+def test_multi_harness_knows_no_score_under_a_schema_that_it_cannot_evaluate() -> None:
+    action = {"type": "function_call", "name": "f", "arguments": "{}"}
+    declared = [tool("f", {}, unevaluatedProperties=False)]
+    row = {"harness": "codex", "expected_action": action, "declared_tools": declared}
+    assert self_score(Target.TERMINAL_MULTI_HARNESS, row, {}) is None
+
+
+def test_single_step_rows_do_not_name_a_target(tmp_path: Path) -> None:
+    _, rows = build(tmp_path, "CO", Target.SINGLE_STEP)
+    assert ["target" in row["pivot_info"] for row in rows] == [False]
+
+
+def fields_of(row: Json) -> dict[str, Raw]:
+    return msgspec.json.decode(json.dumps(row).encode(), type=dict[str, Raw])
+
+
+@pytest.mark.parametrize(
+    ("row", "target"),
+    [
+        ({"pivot_info": {"target": "swe_pivot"}, "expected_action": {}}, Target.SWE_PIVOT),
+        ({"harness": "codex", "expected_action": {}}, Target.TERMINAL_MULTI_HARNESS),
+        ({"expected_answer": "{}", "metadata": {"harness": "terminus_2"}}, Target.TERMINUS_JUDGE),
+        ({"agent_ref": {"name": "swe_pivot_tool_simulation_agent"}}, Target.SWE_PIVOT),
+        (
+            {"agent_ref": {"name": "swe_pivot_single_step_tool_use_with_argument_comparison_agent"}},
+            Target.SINGLE_STEP,
+        ),
+        ({"expected_answer": "42"}, Target.SINGLE_STEP),
+        ({"pivot_info": {"target": "unheard_of"}}, Target.SINGLE_STEP),
+        ({}, Target.SINGLE_STEP),
+    ],
+)
+def test_target_of_a_row_is_told_by_what_it_says(row: Json, target: Target) -> None:
+    assert target_of_row(fields_of(row)) is target
+
+
+@pytest.mark.parametrize("target", list(Target))
+def test_config_leads_to_the_server_of_the_target(tmp_path: Path, target: Target) -> None:
+    answers = [text(json.dumps(ANSWER_1))] if target is Target.TERMINUS_JUDGE else "CO"
+    build(tmp_path, answers, target)
+    built = read_yaml(tmp_path / "dataset" / "config.yaml")
+    assert target_wired(built, None) is target
+    result = pivot_config(tmp_path / "dataset", tmp_path / "again.yaml", name="dataset")
+    assert result.target is target
+    again = read_yaml(tmp_path / "again.yaml")
+    assert again == built
+    # What the config says of the agent counts more than what a row says.
+    row = fields_of({"agent_ref": {"name": "dataset_agent"}, "harness": "codex", "expected_action": {}})
+    assert target_of_row(row, built) is target
+
+
+def test_targets_and_harnesses_go_by_known_names(tmp_path: Path) -> None:
+    assert target_named("terminus_judge") is Target.TERMINUS_JUDGE
+    assert target_named("single_step_tool_use_with_argument_comparison") is Target.SINGLE_STEP
+    with pytest.raises(UsageError, match="no target 'swe'"):
+        target_named("swe")
+    for target, harness in ((Target.SWE_PIVOT, "codex"), (Target.TERMINUS_JUDGE, "codex")):
+        with pytest.raises(UsageError, match=f"no harness 'codex' of {target}"):
+            build(tmp_path, "CO", target, harness=harness)
