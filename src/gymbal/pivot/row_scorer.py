@@ -10,7 +10,7 @@ import msgspec
 from gymbal.errors import UsageError
 from gymbal.pivot.config import GymConfig
 from gymbal.pivot.scorer import scorer_for
-from gymbal.verify import Comparator, Label, LabelError, Score
+from gymbal.verify import Comparator, Explanation, Label, LabelError, Score, explain
 
 STOCK_OPTIONS = {"word_count_similarity_threshold": 0.1}
 """What Gym's own config of the server sets."""
@@ -40,11 +40,20 @@ class ReadyRow:
         if comparator.config.validate_against_declared_tool_schema:
             tools = _decoded(row.responses_create_params.get("tools", msgspec.Raw(b"[]")))
             self._tools = tools if isinstance(tools, list) else []
-        comparator.score_label(self._label, self._tools)
+        self.label_score = comparator.score_label(self._label, self._tools)
+
+    @property
+    def expected_tools(self) -> tuple[str, ...]:
+        """The tools of the expected calls, in order; none for a message."""
+        return tuple(call.name for call in self._label.calls)
 
     def score(self, output: Sequence[Mapping[str, Any]]) -> Score:
         """Score the items of one answer. Raises LabelError or ResponseError where Gym would fail."""
         return self._comparator.score(self._label, output, self._tools)
+
+    def explain(self, output: Sequence[Mapping[str, Any]]) -> Explanation:
+        """Say what decided the score of the same answer; raises as `score` does."""
+        return explain(self._label, output, self._comparator.config, tools=self._tools)
 
 
 class RowScorer:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from gymbal.errors import UsageError
+from gymbal.errors import MissingExtraError, UsageError
 from gymbal.pivot.config import RESOURCES_SERVER, GymConfig
 from gymbal.verify import Comparator
 
@@ -45,7 +45,7 @@ def scorer_for(config: GymConfig, agent: str | None) -> Scorer:
         return _broken("P019", "agent_ref.name", f"{server} has no tool_call_comparator_config")
     try:
         return Scorer(None, Comparator(options), None)
-    except UsageError as error:
+    except (UsageError, MissingExtraError) as error:
         return Scorer(None, None, f"settings of {server}: {error.message}")
 
 

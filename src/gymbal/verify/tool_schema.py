@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from gymbal.errors import need
 from gymbal.verify.call import UNDECODABLE, decode_actual
 from gymbal.verify.category import Category
-from gymbal.verify.unscorable import UnscorableError
+from gymbal.verify.unscorable import LabelError
 
 _FEATURE = "validate_against_declared_tool_schema"
 
@@ -44,7 +44,7 @@ class ToolSchemas:
         declared twice, the last declaration counts.
 
         Raises:
-            UnscorableError: the validator itself fails, as where the schema refers to another document, is
+            LabelError: the validator itself fails, as where the schema refers to another document, is
                 nested too deeply or holds a pattern that is none.
             ResponseError: the arguments go beyond what Python can decode.
         """
@@ -57,7 +57,7 @@ class ToolSchemas:
         try:
             return self._broken(schema, arguments)
         except self._failures as error:
-            raise UnscorableError(
+            raise LabelError(
                 f"the schema of this tool cannot be applied ({type(error).__name__})",
                 key=f"tools: {action['name']}",
                 remedy=f"Leave {_FEATURE} off, or make the schema whole.",

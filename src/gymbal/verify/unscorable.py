@@ -2,7 +2,7 @@
 
 UsageError
 └── UnscorableError
-    ├── LabelError      the expected action
+    ├── LabelError      the expected action, or a tool schema beside it
     └── ResponseError   the response
 """
 
@@ -23,7 +23,7 @@ class UnscorableError(UsageError):
 
 
 class LabelError(UnscorableError):
-    """The expected action is malformed, or its arguments do not decode."""
+    """The expected action is malformed, its arguments do not decode, or a tool schema cannot be applied."""
 
 
 class ResponseError(UnscorableError):

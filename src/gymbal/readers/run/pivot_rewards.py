@@ -76,7 +76,9 @@ class _Input(msgspec.Struct, gc=False):
     repeat: int = msgspec.field(name="_ng_rollout_index")
 
 
-class _Rollout(msgspec.Struct, gc=False):
+class Rollout(msgspec.Struct, gc=False):
+    """What joins a rollout with its pivot, and its reward."""
+
     task: int = msgspec.field(name="_ng_task_index")
     repeat: int = msgspec.field(name="_ng_rollout_index")
     reward: float | None = None
@@ -97,7 +99,7 @@ class _TaskProfile(msgspec.Struct, gc=False):
 
 
 _decode_input = msgspec.json.Decoder(_Input).decode
-_decode_rollout = msgspec.json.Decoder(_Rollout).decode
+_decode_rollout = msgspec.json.Decoder(Rollout).decode
 _decode_profile = msgspec.json.Decoder(_TaskProfile).decode
 
 
@@ -112,7 +114,7 @@ def read_pivot_rewards(path: Path) -> RecordedRewards:
     planned: Counter[str] = Counter()
     found: list[RecordedReward] = []
     for stem in locate(path).stems:
-        pivots = _planned_pivots(stem, path)
+        pivots = planned_pivots(stem, path)
         planned.update(pivots.values())
         found += _rollout_rewards(stem, pivots)
     return _summed(found, planned)
@@ -124,7 +126,8 @@ def _summed(found: list[RecordedReward], planned: Counter[str]) -> RecordedRewar
     return RecordedRewards(len(found), kept, planned, left_out)
 
 
-def _planned_pivots(stem: StemFiles, path: Path) -> dict[Pair, str]:
+def planned_pivots(stem: StemFiles, path: Path) -> dict[Pair, str]:
+    """Which pivot each planned rollout is of. Raises InputError where nothing says so."""
     if stem.inputs is None:
         raise InputError(
             f"{stem.stem} has no materialized inputs: nothing says which pivot a rollout answered",
@@ -149,13 +152,14 @@ def _rollout_rewards(stem: StemFiles, pivots: dict[Pair, str]) -> Iterator[Recor
     stream = RowStream(stem.rollouts, stem.rollouts.name, lambda line: _decode_rollout(line.data))
     for row in stream:
         pair = (row.task, row.repeat)
-        yield _reward_of(row, pivots.get(pair), is_repeated=pair in seen)
+        yield reward_of(row, pivots.get(pair), is_repeated=pair in seen)
         seen.add(pair)
     for _ in range(stream.ledger.dropped.total()):
         yield RecordedReward(None, left_out=LeftOut.NO_ROW)
 
 
-def _reward_of(row: _Rollout, pivot: str | None, *, is_repeated: bool) -> RecordedReward:
+def reward_of(row: Rollout, pivot: str | None, *, is_repeated: bool) -> RecordedReward:
+    """What a rollout says about `pivot`, or why it says nothing."""
     if pivot is None:
         return RecordedReward(None, left_out=LeftOut.NOT_PLANNED)
     if is_repeated:
