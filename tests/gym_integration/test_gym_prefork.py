@@ -47,7 +47,7 @@ def test_prefork_runs_a_script_as_gyms_own_python_does(
         )
         for command in (
             gym_python.script(Path("say.py"), "-x", "two words"),
-            [gym_venv.resolve() / "bin" / "python", script.name, "-x", "two words"],
+            [str(gym_venv.resolve() / "bin" / "python"), script.name, "-x", "two words"],
         )
     )
     assert json.loads(forked.stdout) == json.loads(own.stdout)
