@@ -94,9 +94,12 @@ def build_command(
     help="Violations to list; all are counted.",
 )
 @format_option
+@click.option(
+    "--target", metavar="NAME", help="Verifier whose rules hold; by default told by config and first row."
+)
 @click.pass_context
 def validate_command(
-    ctx: click.Context, path: str, config: str | None, max_problems: int, format: str
+    ctx: click.Context, path: str, config: str | None, max_problems: int, target: str | None, format: str
 ) -> None:
     """Check PATH, a dataset folder or a pivot JSONL file, against the rules of its verifier.
 
@@ -109,7 +112,7 @@ def validate_command(
     from gymbal.commands.pivot_validate import pivot_validate
     from gymbal.report.pivot import validation_document
 
-    report = pivot_validate(path, config=config, max_problems=max_problems)
+    report = pivot_validate(path, config=config, max_problems=max_problems, target=target)
     emit(validation_document(report), report, format)
     ctx.exit(1 if report.violation_count else 0)
 

@@ -5,15 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
+
+import msgspec
 
 from gymbal.commands.dataset_files import rows_files_of
 from gymbal.errors import UsageError
 from gymbal.io.decode import read_yaml
 from gymbal.io.jsonl import COMPRESSED_SUFFIXES
 from gymbal.model.pivot import ValidationReport
+from gymbal.model.target import Target
 from gymbal.parallel import Engine, default_workers, run_all
 from gymbal.pivot.build import CONFIG
 from gymbal.pivot.config import read_gym_config
+from gymbal.pivot.rules import RULES
+from gymbal.pivot.targets.detect import target_named, target_of_file
+from gymbal.pivot.targets.rules import rules_of
+from gymbal.pivot.targets.validate_part import TargetJob, check_target_part
 from gymbal.pivot.validate import Part, validate
 from gymbal.pivot.validate_options import ValidateOptions, check_validate_options
 from gymbal.pivot.validate_part import PartFindings, PartJob, check_part
@@ -25,9 +33,6 @@ LEAST_PART_BYTES = 4 * 1024 * 1024
 MOST_PART_BYTES = 256 * 1024 * 1024
 """What is lost when a worker is killed."""
 
-SINGLE_STEP = "single_step"
-TARGETS = (SINGLE_STEP,)
-
 
 def pivot_validate(
     path: str | Path,
@@ -35,7 +40,7 @@ def pivot_validate(
     config: str | Path | None = None,
     max_problems: int = 20,
     options: ValidateOptions | None = None,
-    target: str = SINGLE_STEP,
+    target: str | None = None,
     engine: str = Engine.IN_PROCESS,
     workers: int | None = None,
 ) -> ValidationReport:
@@ -44,7 +49,8 @@ def pivot_validate(
     `config` is the Gym config that will score the rows; for a folder, by default its own `config.yaml`.
     Without one the rules that need it are skipped, and the report says so. Of a folder with a split both
     sides are checked, and against each other. `max_problems` limits the violations that are listed, not
-    those that are counted. `options` ask for more, and then say `max_problems` too.
+    those that are counted. `options` ask for more, and then say `max_problems` too. `target` names the
+    verifier whose rules hold, told by the config and the first row if it is not given.
 
     `engine` says where the work is done: `in-process`, over `processes`, or on `ray`, by `workers` of them:
     as many as there are processors by default. The report is the same.
@@ -53,23 +59,25 @@ def pivot_validate(
     """
     chosen = ValidateOptions(max_problems=max_problems) if options is None else options
     check_validate_options(chosen)
-    if target not in TARGETS:
-        raise UsageError(f"there is no target {target!r}", remedy=f"Known targets: {', '.join(TARGETS)}.")
     dataset = Path(path)
     files = list(rows_files_of(dataset).values())
     config_path = _config_of(dataset, config)
-    gym_config = None if config_path is None else read_gym_config(read_yaml(config_path))
+    gym_config = None if config_path is None else read_yaml(config_path)
+    verifier = target_of_file(files[0], gym_config) if target is None else target_named(target)
     count = default_workers() if workers is None else workers
     checked = validate(
         files[0] if len(files) == 1 else dataset,
         files,
-        gym_config,
+        None if gym_config is None else read_gym_config(gym_config),
         config_path=None if config_path is None else str(config_path),
         options=chosen,
         parts=partial(_parts, size=_part_bytes(files, engine, count)),
-        check_parts=partial(_check_parts, engine=_engine(engine), workers=count),
+        check_parts=partial(
+            _check_parts, target=verifier, config=gym_config, engine=_engine(engine), workers=count
+        ),
+        rules=RULES if verifier is Target.SINGLE_STEP else rules_of(verifier),
     )
-    return checked.report
+    return msgspec.structs.replace(checked.report, target=verifier)
 
 
 def _config_of(dataset: Path, config: str | Path | None) -> Path | None:
@@ -96,8 +104,13 @@ def _parts(file: Path, *, size: int | None) -> Sequence[Part]:
     return [(start, start + size if start + size < starts.stop else None) for start in starts]
 
 
-def _check_parts(jobs: Sequence[PartJob], *, engine: Engine, workers: int) -> Iterable[PartFindings]:
-    return run_all(check_part, jobs, engine=engine, workers=workers)
+def _check_parts(
+    jobs: Sequence[PartJob], *, target: Target, config: Any, engine: Engine, workers: int
+) -> Iterable[PartFindings]:
+    if target is Target.SINGLE_STEP:
+        return run_all(check_part, jobs, engine=engine, workers=workers)
+    targeted = [TargetJob(job, target, config) for job in jobs]
+    return run_all(check_target_part, targeted, engine=engine, workers=workers)
 
 
 def _engine(name: str) -> Engine:

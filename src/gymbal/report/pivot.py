@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from gymbal.model.pivot import BuildMetrics, ValidationReport
+from gymbal.model.target import Target
 from gymbal.report.document import (
     Block,
     Bullets,
@@ -94,7 +95,8 @@ def _verdict(report: ValidationReport) -> Paragraph:
     if not report.rows:
         return paragraph("No rows.", Tone.DOUBT)
     under = "no config" if report.config is None else report.config
-    return paragraph(f"{report.rows} rows break no rule, under {under}.", Tone.GOOD)
+    made_for = "" if report.target is Target.SINGLE_STEP else f" of {report.target}"
+    return paragraph(f"{report.rows} rows{made_for} break no rule, under {under}.", Tone.GOOD)
 
 
 def _labels(report: ValidationReport) -> tuple[Block, ...]:
