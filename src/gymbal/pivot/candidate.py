@@ -59,7 +59,7 @@ def judge(
     tools = read_tools(trajectory.tools)
     flaw = _trajectory_flaw(trajectory, tools)
     frame = frame_of(trajectory, dataset)
-    takes_equal_scalars = _takes_equal_scalars(comparator.config)
+    takes_equal_scalars = equal_scalars_match(comparator.config)
     candidates = []
     for call, prefix in zip(calls, prefixes.of_calls, strict=True):
         label = flaw or _label(trajectory, call, prefix, tools, target)
@@ -114,7 +114,7 @@ def _score_refusal(label: Label, comparator: Comparator, takes_equal_scalars: bo
     return Refusal(SkipReason.LABEL_REJECTED, f"scores {score.reward} against itself: {score.category}")
 
 
-def _takes_equal_scalars(config: ComparatorConfig) -> bool:
+def equal_scalars_match(config: ComparatorConfig) -> bool:
     """Whether equal texts and integers surely match: so they do in the stock config, up to this threshold."""
     threshold = config.word_count_similarity_threshold
     return threshold <= 0.5 and config == ComparatorConfig(word_count_similarity_threshold=threshold)

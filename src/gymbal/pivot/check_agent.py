@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 from msgspec import Raw
 
+from gymbal.pivot.candidate import equal_scalars_match
 from gymbal.pivot.config import GymConfig
-from gymbal.pivot.parse import AGENT, LABEL, Check, read_agent
+from gymbal.pivot.parse import AGENT, LABEL, REQUEST, Check, read_agent
 from gymbal.pivot.scorer import Scorer, scorer_for
 from gymbal.verify import Comparator, UnscorableError
 
@@ -26,6 +27,8 @@ class Scoring(NamedTuple):
     rules: tuple[str, ...]
     broken: tuple[Check, ...]
     comparator: Comparator | None
+    takes_scalars: bool = False
+    """Whether the comparator surely gives a label 1.0 whose arguments are scalars."""
 
 
 class AgentChecker:
@@ -72,10 +75,15 @@ class AgentChecker:
         return AgentVerdict(("P017",), (), _scoring(scorer))
 
 
-def check_score(label: Raw, comparator: Comparator) -> list[Check]:
-    """What breaks P020: the label, scored against itself."""
+def check_score(label: Raw, tools: bytes | None, comparator: Comparator) -> list[Check]:
+    """What breaks P020: the label, scored against itself in a request with these `tools`."""
+    declared: list[Any] | None = None
     try:
-        score = comparator.score_label(msgspec.json.decode(label))
+        if comparator.config.validate_against_declared_tool_schema:
+            declared = msgspec.json.decode(tools or b"[]", type=list[Any])
+        score = comparator.score_label(msgspec.json.decode(label), declared)
+    except msgspec.DecodeError as error:
+        return [Check("P020", f"{REQUEST}.tools", str(error))]
     except UnscorableError as error:
         return [Check("P020", error.key, error.message)]
     if score.reward == 1.0:
@@ -93,4 +101,5 @@ def _scoring(scorer: Scorer) -> Scoring:
     threshold = scorer.comparator.config.word_count_similarity_threshold
     found = Check("P022", "tool_call_comparator_config", f"word_count_similarity_threshold is {threshold}")
     broken = () if 0.0 < threshold <= 0.5 else (found,)
-    return Scoring(("P018", "P019", "P020", "P022"), broken, scorer.comparator)
+    takes_scalars = equal_scalars_match(scorer.comparator.config)
+    return Scoring(("P018", "P019", "P020", "P022"), broken, scorer.comparator, takes_scalars)

@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 import msgspec
 
-from gymbal.model.item import CALLS, Item, read_item
+from gymbal.model.item import CALLS, Item, ItemKind, read_item
 from gymbal.pivot.parse import REQUEST, Check
 from gymbal.pivot.prefix import CallsAndResults
-from gymbal.pivot.request import OTHER_ITEM_TYPES, check_item
+from gymbal.pivot.request import OTHER_ITEM_TYPES, PlainCall, PlainItem, PlainResult, check_item, plain_items
 
 INPUT = f"{REQUEST}.input"
 
@@ -28,58 +28,63 @@ KEPT_BYTES = 16 * 1024 * 1024
 class _SeenItem(NamedTuple):
     """An input item that was judged."""
 
-    item: Item | None
-    """None: it cannot be read."""
-    digest: bytes
-    broken: tuple[str, str] | None
+    raw: bytes
+    paired: Item | None
+    """The item, where it is an action or a result."""
+    broken: tuple[str, str] | None = None
     """Rule, and what was found."""
+
+
+_PAIRED_KINDS = frozenset({*CALLS, ItemKind.RESULT})
 
 
 class InputChecker:
     """Judges the inputs of rows one after another."""
 
     def __init__(self) -> None:
-        self._seen: list[_SeenItem] = []
-        self._broken: list[tuple[int, Check]] = []
-        """What items of the input break, by their position."""
-        self._matching = CallsAndResults()
+        self._start()
         self._kept: dict[bytes, _SeenItem] = {}
         self._kept_bytes = 0
 
     def check(self, known: int, items: Sequence[bytes]) -> list[Check]:
         """Return what breaks a rule. The input is the first `known` items of the one before, and `items`."""
-        goes_on = known == len(self._seen)
-        if not goes_on:
-            self._go_back(known)
-        for raw in items:
+        if known == len(self._seen):
             # An item at which a trajectory goes on is new: nothing is gained by looking for it.
-            self._take(_judge(raw) if goes_on else self._kept_or_judged(raw))
-        return [*(check for _, check in self._broken), *self._check_end()]
+            self._take(_judge_all(items))
+        else:
+            kept = self._seen[:known]
+            self._start()
+            self._take(kept)
+            self._take([self._kept_or_judged(raw) for raw in items])
+        return [*self._broken, *self._check_end()]
 
     def digest(self) -> bytes:
         """Equal for equal items of the input that was checked last."""
-        return sha256(b"".join([each.digest for each in self._seen])).digest()
+        return self._hasher.copy().digest()
 
-    def _go_back(self, known: int) -> None:
-        kept = self._seen[:known]
-        self._seen, self._broken, self._matching = [], [], CallsAndResults()
-        for seen in kept:
-            self._take(seen)
+    def _start(self) -> None:
+        self._seen: list[_SeenItem] = []
+        self._broken: list[Check] = []
+        self._matching = CallsAndResults()
+        self._hasher = sha256()
 
-    def _take(self, seen: _SeenItem) -> None:
-        index = len(self._seen)
-        self._seen.append(seen)
-        if seen.broken is not None:
-            rule, found = seen.broken
-            self._broken.append((index, Check(rule, f"{INPUT}[{index}]", found)))
-        unmatched = None if seen.item is None else self._matching.refusal(seen.item)
-        if unmatched is not None:
-            self._broken.append((index, Check("P014", f"{INPUT}[{index}]", unmatched.detail)))
+    def _take(self, items: Sequence[_SeenItem]) -> None:
+        for index, (raw, paired, broken) in enumerate(items, len(self._seen)):
+            # JSON values with commas between them: another list of items has other bytes.
+            self._hasher.update(raw)
+            self._hasher.update(b",")
+            if broken is not None:
+                rule, found = broken
+                self._broken.append(Check(rule, f"{INPUT}[{index}]", found))
+            unmatched = None if paired is None else self._matching.refusal(paired)
+            if unmatched is not None:
+                self._broken.append(Check("P014", f"{INPUT}[{index}]", unmatched.detail))
+        self._seen += items
 
     def _check_end(self) -> list[Check]:
         if not self._seen:
             return [Check("P011", INPUT, "empty")]
-        last = self._seen[-1].item
+        last = self._seen[-1].paired
         if last is not None and last.kind in CALLS:
             return [Check("P016", f"{INPUT}[{len(self._seen) - 1}]", f"ends on a {last.type_name}")]
         left_open = self._matching.open_call()
@@ -97,13 +102,28 @@ class InputChecker:
         return known
 
 
+def _judge_all(items: Sequence[bytes]) -> list[_SeenItem]:
+    """Judge items together where they are of the usual forms, which is twice as fast."""
+    plain = plain_items(b"[%b]" % b",".join(items))
+    if plain is None:
+        return [_judge(raw) for raw in items]
+    return [_SeenItem(raw, _paired(item)) for raw, item in zip(items, plain, strict=True)]
+
+
+def _paired(item: PlainItem) -> Item | None:
+    if isinstance(item, PlainCall):
+        return Item(kind=ItemKind.CALL, raw=b"", type_name="function_call", call_id=item.call_id)
+    if isinstance(item, PlainResult):
+        return Item(kind=ItemKind.RESULT, raw=b"", type_name="function_call_output", call_id=item.call_id)
+    return None
+
+
 def _judge(raw: bytes) -> _SeenItem:
-    digest = sha256(raw).digest()
     try:
         item = read_item(raw)
     except (msgspec.DecodeError, RecursionError) as error:
-        return _SeenItem(None, digest, ("P012", str(error)))
-    return _SeenItem(item, digest, _problem(item, raw))
+        return _SeenItem(raw, None, ("P012", str(error)))
+    return _SeenItem(raw, item if item.kind in _PAIRED_KINDS else None, _problem(item, raw))
 
 
 def _problem(item: Item, raw: bytes) -> tuple[str, str] | None:

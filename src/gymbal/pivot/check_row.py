@@ -9,7 +9,7 @@ from typing import NamedTuple
 import msgspec
 from msgspec import Raw
 
-from gymbal.pivot.label import arguments_refusal
+from gymbal.pivot.label import are_scalars, arguments_refusal
 from gymbal.pivot.parse import (
     LABEL,
     MAX_SHOWN,
@@ -41,7 +41,7 @@ class RequestVerdict(NamedTuple):
 
 
 class _Fields(NamedTuple):
-    others: dict[str, bytes]
+    others: Mapping[str, Raw]
     """Neither input nor tools."""
     tools: bytes | None
     odd_input: bytes | None
@@ -57,22 +57,30 @@ class RequestChecker:
 
     def check(self, fields: Mapping[str, Raw], read: ReadRow) -> RequestVerdict:
         """Return what breaks a rule on the request as such: its fields, its tools, its switches."""
-        others = {name: bytes(value) for name, value in fields.items()}
-        found = _Fields(others, read.tools, read.odd_input, read.has_items)
+        found = _Fields(fields, read.tools, read.odd_input, read.has_items)
         if self._verdict is None or found != self._fields:
             self._fields, self._verdict = found, _judge(found)
         return self._verdict
 
 
-def check_label(label: AnyLabel, request: RequestVerdict) -> Iterator[Check]:
-    """Yield what breaks a rule on the label."""
+def holds_scalars(label: AnyLabel) -> bool:
+    """Whether all arguments of a label are objects of texts, integers, booleans and null."""
+    if isinstance(label, MessageLabel):
+        return True
+    if isinstance(label, CallLabel):
+        return are_scalars(label.arguments)
+    return all(are_scalars(call.arguments) for call in label.calls)
+
+
+def check_label(label: AnyLabel, request: RequestVerdict, *, has_scalars: bool) -> Iterator[Check]:
+    """Yield what breaks a rule on the label; `has_scalars` is what `holds_scalars` says of it."""
     if isinstance(label, MessageLabel):
         return
     if isinstance(label, CallLabel):
-        yield from _check_call(label, LABEL, request.tools)
+        yield from _check_call(label, LABEL, request.tools, has_scalars)
         return
     for index, call in enumerate(label.calls):
-        yield from _check_call(call, f"{LABEL}.calls[{index}]", request.tools)
+        yield from _check_call(call, f"{LABEL}.calls[{index}]", request.tools, has_scalars)
     if len(label.calls) < 2:
         yield Check("P004", f"{LABEL}.calls", f"{len(label.calls)} calls")
     if request.parallel != "true":
@@ -93,7 +101,7 @@ def _problems(fields: _Fields, tools: Tools, parallel: str) -> Iterator[Check]:
     ]
     if parallel not in ("true", "false"):
         problems.append("parallel_tool_calls is neither true nor false")
-    problems += filter(None, [options_problem({name: Raw(value) for name, value in fields.others.items()})])
+    problems += filter(None, [options_problem(fields.others)])
     if problems:
         yield Check("P002", REQUEST, "; ".join(problems)[:MAX_SHOWN_LIST])
     if tools.problem is not None:
@@ -102,14 +110,14 @@ def _problems(fields: _Fields, tools: Tools, parallel: str) -> Iterator[Check]:
     if choice != '"auto"':
         yield Check("P008", f"{REQUEST}.tool_choice", choice)
     values = {"input": fields.odd_input, "tools": fields.tools, **fields.others}
-    nulls = sorted(name for name, value in values.items() if value == b"null")
+    nulls = sorted(name for name, value in values.items() if value is not None and bytes(value) == b"null")
     if nulls:
         yield Check("P010", REQUEST, ", ".join(nulls)[:MAX_SHOWN_LIST])
 
 
 def _shown(fields: _Fields, name: str, *, default: object) -> str:
     """The JSON of a field, or of what Gym takes when it is missing; cut, since it is to be shown."""
-    value = fields.others[name] if name in fields.others else msgspec.json.encode(default)
+    value = bytes(fields.others[name]) if name in fields.others else msgspec.json.encode(default)
     return value[:MAX_SHOWN].decode("utf-8", "replace")
 
 
@@ -120,8 +128,8 @@ def _digest(fields: _Fields) -> bytes:
     return hasher.digest()
 
 
-def _check_call(call: CallLabel | BatchedCall, key: str, tools: Tools) -> Iterator[Check]:
-    refusal = arguments_refusal(call.arguments)
+def _check_call(call: CallLabel | BatchedCall, key: str, tools: Tools, has_scalars: bool) -> Iterator[Check]:
+    refusal = None if has_scalars else arguments_refusal(call.arguments)
     if refusal is not None:
         yield Check("P005", f"{key}.arguments", refusal.detail)
     if call.name not in tools.names:

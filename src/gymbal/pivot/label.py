@@ -58,7 +58,7 @@ def label_of(call: ModelCall, tool_names: Collection[str]) -> Label | Refusal:
         return _message_label(call)
     holds_scalars = True
     for item in calls:
-        is_flat = item.arguments is not None and _are_scalars(item.arguments)
+        is_flat = item.arguments is not None and are_scalars(item.arguments)
         refusal = _call_refusal(item, tool_names, is_flat)
         if refusal is not None:
             return refusal
@@ -84,7 +84,7 @@ def arguments_refusal(arguments: str) -> Refusal | None:
     return Refusal(SkipReason.ARGUMENTS_NOT_OBJECT, f"arguments decode to {found}, not to an object")
 
 
-def _are_scalars(arguments: str) -> bool:
+def are_scalars(arguments: str) -> bool:
     """Whether `arguments` are an object of scalars, by a decoder stricter than that of Python, and faster."""
     try:
         _decode_scalars(arguments)

@@ -368,7 +368,7 @@ class _PlainReasoning(_Untouched, tag="reasoning", gc=False):
     status: str | None = None
 
 
-class _PlainCall(_Untouched, tag="function_call", gc=False):
+class PlainCall(_Untouched, tag="function_call", gc=False):
     call_id: str
     name: str
     arguments: str
@@ -377,7 +377,7 @@ class _PlainCall(_Untouched, tag="function_call", gc=False):
     namespace: str | None = None
 
 
-class _PlainResult(_Untouched, tag="function_call_output", gc=False):
+class PlainResult(_Untouched, tag="function_call_output", gc=False):
     call_id: str
     output: Raw
     id: str | None = None
@@ -387,19 +387,24 @@ class _PlainResult(_Untouched, tag="function_call_output", gc=False):
         _check_content(self.output, _result_parts)
 
 
-_plain_items = msgspec.json.Decoder(list[_PlainMessage | _PlainReasoning | _PlainCall | _PlainResult]).decode
+PlainItem = _PlainMessage | _PlainReasoning | PlainCall | PlainResult
+_plain_items = msgspec.json.Decoder(list[PlainItem]).decode
+
+
+def plain_items(items: bytes) -> list[PlainItem] | None:
+    """Decode a JSON list of items of which `check_item` would say nothing at all, in one pass over it.
+
+    None says nothing: items of a rarer form are not looked into.
+    """
+    try:
+        return _plain_items(items)
+    except (msgspec.DecodeError, RecursionError):
+        return None
 
 
 def are_plain(items: bytes) -> bool:
-    """Whether `check_item` would say nothing at all of any item of a JSON list, in one pass over it.
-
-    False says nothing: items of a rarer form are not looked into.
-    """
-    try:
-        _plain_items(items)
-    except (msgspec.DecodeError, RecursionError):
-        return False
-    return True
+    """Whether `plain_items` knows the form of each item of a JSON list."""
+    return plain_items(items) is not None
 
 
 def options_problem(fields: Mapping[str, Raw]) -> str | None:

@@ -11,7 +11,7 @@ one; then, and for every line that is not well formed, the whole line is decoded
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import uuid4
 
@@ -54,8 +54,8 @@ _decode_list = msgspec.json.Decoder(list[Raw]).decode
 class ReadRow(Struct, gc=False, kw_only=True):
     """A row, and what of it the row before had too."""
 
-    fields: dict[str, Raw] | None
-    """Of the request, but for input and tools. None: there is no request."""
+    fields: Mapping[str, Raw] | None
+    """Of the request, but for input and tools. None: there is no request. The same object for equal rows."""
     tools: bytes | None = None
     """None for nothing."""
     odd_input: bytes | None = None
@@ -80,6 +80,9 @@ class RowReader:
         self._run = bytearray()
         """The items as they stand in the line, with what separates them. Empty: not known."""
         self._tools = b""
+        self._values: tuple[Any, ...] = ()
+        """The other fields of the request, and the same by their names."""
+        self._fields: Mapping[str, Raw] = {}
         # Nobody who writes a file can know the marks of the program that will read it.
         self._items_mark, self._tools_mark = (b'"%b"' % uuid4().hex.encode() for _ in range(2))
 
@@ -103,7 +106,7 @@ class RowReader:
         if row is None:
             return None
         mark, *raws = row.responses_create_params.input or (Raw(),)
-        found = _found(row, line)
+        found = self._found(row, line)
         if bytes(mark) != self._items_mark or (found.tools == self._tools_mark) != is_cut:
             return None
         found.known, found.items = known, [bytes(raw) for raw in raws]
@@ -116,7 +119,7 @@ class RowReader:
         line = span.data
         usual = _usual_row(line)
         if usual is not None:
-            found = _found(usual, line)
+            found = self._found(usual, line)
             items = [bytes(raw) for raw in usual.responses_create_params.input]
         else:
             row = read_row(line)
@@ -132,6 +135,23 @@ class RowReader:
         first = _first_item(span)
         self._run = span.buffer[first : _after_items(span.buffer, first, span.stop, items)]
         return found
+
+    def _found(self, row: _UsualRow, line: bytes) -> ReadRow:
+        request = row.responses_create_params
+        values = msgspec.structs.astuple(request)[2:]
+        if values != self._values:
+            self._values = values
+            self._fields = {
+                name: value for name, value in zip(_OTHER_FIELDS, values, strict=True) if value is not UNSET
+            }
+        return ReadRow(
+            fields=self._fields,
+            tools=None if request.tools is UNSET else bytes(request.tools),
+            has_items=True,
+            expected_action=row.expected_action,
+            agent_ref=row.agent_ref,
+            line=line,
+        )
 
     def _shared_items(self, span: Span, first: int) -> tuple[int, int]:
         """How many items of the row before begin the input at `first`, and where the last of them ends."""
@@ -156,6 +176,10 @@ class RowReader:
             self._run = span.buffer[first:end]
         self._items += found.items
         if found.items:
+            compact = b"," + b",".join(found.items)
+            if span.buffer.startswith(compact, end, span.stop):
+                self._run += compact
+                return
             after = _after_space(span.buffer, end, span.stop) + 1
             count, stop = _walk(span.buffer, after, span.stop, found.items)
             if count == len(found.items):
@@ -172,20 +196,6 @@ def _usual_row(line: bytes) -> _UsualRow | None:
         return _decode_usual(line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
-
-
-def _found(row: _UsualRow, line: bytes) -> ReadRow:
-    request = row.responses_create_params
-    tools = request.tools
-    values = zip(_OTHER_FIELDS, msgspec.structs.astuple(request)[2:], strict=True)
-    return ReadRow(
-        fields={name: value for name, value in values if value is not UNSET},
-        tools=None if tools is UNSET else bytes(tools),
-        has_items=True,
-        expected_action=row.expected_action,
-        agent_ref=row.agent_ref,
-        line=line,
-    )
 
 
 def _found_oddly(row: PivotRow, line: bytes) -> ReadRow:

@@ -19,7 +19,14 @@ import msgspec
 from gymbal.io.line_spans import LineSpans, Span
 from gymbal.pivot.check_agent import AgentChecker, check_score
 from gymbal.pivot.check_input import INPUT_RULES, InputChecker
-from gymbal.pivot.check_row import BATCH_RULES, CALL_RULES, REQUEST_RULES, RequestChecker, check_label
+from gymbal.pivot.check_row import (
+    BATCH_RULES,
+    CALL_RULES,
+    REQUEST_RULES,
+    RequestChecker,
+    check_label,
+    holds_scalars,
+)
 from gymbal.pivot.config import GymConfig
 from gymbal.pivot.parse import REQUEST, AnyLabel, BatchLabel, Check, MessageLabel, kind_of, read_label
 from gymbal.pivot.row import KEY_BYTES
@@ -166,8 +173,9 @@ class _RowChecker:
         label = read_label(read.expected_action)
         self._kinds[UNREADABLE if isinstance(label, Check) else kind_of(label)] += 1
         self._notes.checked[ROW_RULES] += 1
-        broken, request_key = self._check_request(read, label)
-        broken += self._check_agent(read, label)
+        has_scalars = not isinstance(label, Check) and holds_scalars(label)
+        broken, request_key = self._check_request(read, label, has_scalars)
+        broken += self._check_agent(read, label, has_scalars)
         if self._options.asks_for_fields:
             self._notes.checked[self._options.field_rules] += 1
             broken += check_fields(read.line, self._options)
@@ -200,7 +208,9 @@ class _RowChecker:
             unchecked=self._agent.unchecked,
         )
 
-    def _check_request(self, read: ReadRow, label: AnyLabel | Check) -> tuple[list[Check], bytes]:
+    def _check_request(
+        self, read: ReadRow, label: AnyLabel | Check, has_scalars: bool
+    ) -> tuple[list[Check], bytes]:
         """What request and label break, and a digest of the request."""
         broken = [label] if isinstance(label, Check) else []
         if read.fields is None:
@@ -213,14 +223,14 @@ class _RowChecker:
             self._notes.checked[CALL_RULES] += 1
             if isinstance(label, BatchLabel):
                 self._notes.checked[BATCH_RULES] += 1
-            broken += check_label(label, request)
+            broken += check_label(label, request, has_scalars=has_scalars)
         if not read.has_items:
             return broken, request.digest
         self._notes.checked[INPUT_RULES] += 1
         broken += self._input.check(read.known, read.items)
         return broken, request.digest + self._input.digest()
 
-    def _check_agent(self, read: ReadRow, label: AnyLabel | Check) -> list[Check]:
+    def _check_agent(self, read: ReadRow, label: AnyLabel | Check, has_scalars: bool) -> list[Check]:
         """What the agent breaks, and the label under the config that the agent leads to."""
         agent = self._agent.check(read.agent_ref)
         self._notes.checked[agent.rules] += 1
@@ -229,11 +239,9 @@ class _RowChecker:
             return [*agent.broken]
         self._notes.checked[scoring.rules] += 1
         broken = [*agent.broken, *scoring.broken]
-        return (
-            broken
-            if scoring.comparator is None
-            else broken + check_score(read.expected_action, scoring.comparator)
-        )
+        if scoring.comparator is not None and not (has_scalars and scoring.takes_scalars):
+            broken += check_score(read.expected_action, read.tools, scoring.comparator)
+        return broken
 
     def _note_task(self, task: str | None, span: Span) -> None:
         if task is None:
