@@ -136,6 +136,31 @@ def test_rescore_groups_by_place_and_puts_the_most_frequent_first(tmp_path: Path
     assert (down.tool, down.argument, down.direction) == ("search", "arguments.q", Direction.DOWN)
 
 
+def test_rescore_pairs_the_calls_of_a_batch_that_matched_each_other(tmp_path: Path) -> None:
+    pivot = row(0, search(q="a b"), search(q="c d"))
+    pivots = write_lines(tmp_path / "pivots.jsonl", [pivot])
+    # At 0.1 "c d" matches "c x y" (1 of 5 words, 0.2), and "a b" itself, which comes first. At 0.3 "c d" is
+    # without a partner; it is the third answer that it lost, not the first one that it is unlike.
+    said = [search(q="a b"), search(q="z z"), search(q="c x y")]
+    journal = write_journal(tmp_path / "j.samples.jsonl", [answered(pivot, 0, said)])
+    (group,) = groups(journal, pivots, {"word_count_similarity_threshold": 0.3})
+    assert (group.pairs[0].expected, group.pairs[0].actual) == ('"c d"', '"c x y"')
+
+
+def test_rescore_tells_another_worth_from_another_match(tmp_path: Path) -> None:
+    pivot = row(0, search(q="x"), search(q="y"))
+    pivots = write_lines(tmp_path / "pivots.jsonl", [pivot])
+    journal = write_journal(
+        tmp_path / "j.samples.jsonl", [answered(pivot, 0, [search(q="x"), search(q="z")])]
+    )
+    options = {"parallel_tool_call_rewarding": True, "parallel_tool_call_reward_mode": "fractional"}
+    (group,) = groups(journal, pivots, options)
+    # One of two calls matches both times; it was worth nothing and is worth 1 / 2.
+    assert (group.tool, group.argument, group.rule) == (None, "expected_action", "matched calls")
+    assert (group.pairs[0].reward_before, group.pairs[0].reward_after) == (0.0, 0.5)
+    assert group.pairs[0].detail.endswith("and 1 / 2")
+
+
 def test_rescore_lists_no_more_pairs_than_asked_and_counts_all(tmp_path: Path) -> None:
     pivot = row(0, search(q="a b"))
     samples = [answered(pivot, n, [search(q=f"a c{n}")]) for n in range(9)]  # 1 of 4 words: 0.25

@@ -9,12 +9,21 @@ from typing import Any
 
 import pytest
 
-from gymbal.report.schema import comparison_schema, evidence_schema, gate_schema, triage_schema
+from gymbal.report.schema import (
+    comparison_schema,
+    evidence_schema,
+    gate_schema,
+    profile_schema,
+    rescore_schema,
+    triage_schema,
+)
 
 DOCS = Path(__file__).parents[2] / "docs"
 
 
-@pytest.mark.parametrize("schema", [triage_schema, comparison_schema, gate_schema, evidence_schema])
+@pytest.mark.parametrize(
+    "schema", [triage_schema, comparison_schema, gate_schema, evidence_schema, profile_schema, rescore_schema]
+)
 def test_published_schema_is_current(schema: Callable[[], dict[str, Any]]) -> None:
     wanted = schema()
     file = DOCS / wanted["$id"]

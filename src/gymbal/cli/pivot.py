@@ -11,6 +11,7 @@ from gymbal.cli.pivot_index import index_command
 from gymbal.cli.pivot_inspect import inspect_command
 from gymbal.cli.pivot_options import build_options, engine_options, selection_options
 from gymbal.cli.pivot_profile import profile_command
+from gymbal.cli.pivot_rescore import rescore_command
 from gymbal.cli.pivot_select import select_command
 from gymbal.cli.render import emit, format_option
 
@@ -93,10 +94,10 @@ def build_command(
     show_default=True,
     help="Violations to list; all are counted.",
 )
-@format_option
 @click.option(
     "--target", metavar="NAME", help="Verifier whose rules hold; by default told by config and first row."
 )
+@format_option
 @click.pass_context
 def validate_command(
     ctx: click.Context, path: str, config: str | None, max_problems: int, target: str | None, format: str
@@ -121,6 +122,7 @@ pivot.add_command(inspect_command)
 pivot.add_command(index_command)
 pivot.add_command(profile_command)
 pivot.add_command(select_command)
+pivot.add_command(rescore_command)
 pivot.add_command(audit_command)
 pivot.add_command(stats_command)
 pivot.add_command(config_command)

@@ -24,7 +24,7 @@ from gymbal.model.rescore import (
 )
 from gymbal.pivot.profile import outcome_of, profile_of
 from gymbal.pivot.row_scorer import ReadyRow
-from gymbal.verify import Check
+from gymbal.verify import Category, Check, Rule
 
 LONGEST_VALUE = 200
 """Characters of a value in the report."""
@@ -130,9 +130,9 @@ class RescoreTally:
             return
         direction = Direction.UP if rewards.after > rewards.before else Direction.DOWN
         self._moves[direction.value] += 1
-        row = before if direction is Direction.UP else after
-        check = row.explain(output).decided_by
-        self._groups[_key(direction, check, row)].add(pivot, check, rewards)
+        worse, better = (before, after) if direction is Direction.UP else (after, before)
+        check = _what_flipped(output, worse, better)
+        self._groups[_key(direction, check, worse)].add(pivot, check, rewards)
 
     @property
     def agreement(self) -> RecordedAgreement:
@@ -208,6 +208,32 @@ def _changes(
         was, now = before.get(option), after.get(option)
         if was != now:
             yield OptionChange(server=server, option=option, before=was, after=now)
+
+
+def _what_flipped(output: Sequence[Mapping[str, Any]], worse: ReadyRow, better: ReadyRow) -> Check:
+    """The check that fails under the worse settings, on what matches under the better ones.
+
+    Of several calls it is the first pair that matches no more: the call that comes closest under the worse
+    settings may be another one. Where all pairs still match, what they are worth has changed.
+    """
+    low = worse.explain(output)
+    actual = [] if low.action is None else low.action.get("calls", [low.action])
+    if not low.comparisons or len(actual) == len(worse.expected_tools) == 1:
+        return low.decided_by
+    high = better.explain(output)
+    for pair in high.comparisons:
+        if pair.actual is not None and pair.category is Category.CALL_MATCHES:
+            check = worse.last_check(pair.expected, actual[pair.actual])
+            if not check.passed:
+                return check
+    return Check(
+        path="expected_action",
+        rule=Rule.MATCHED_CALLS,
+        passed=False,
+        expected=len(worse.expected_tools),
+        actual=len(actual),
+        detail=f"the same matches are worth {low.arithmetic} and {high.arithmetic}",
+    )
 
 
 def _key(direction: Direction, check: Check, row: ReadyRow) -> _Key:

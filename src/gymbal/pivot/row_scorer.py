@@ -10,7 +10,8 @@ import msgspec
 from gymbal.errors import UsageError
 from gymbal.pivot.config import GymConfig
 from gymbal.pivot.scorer import scorer_for
-from gymbal.verify import Comparator, Explanation, Label, LabelError, Score, explain
+from gymbal.verify import Check, Comparator, Explanation, Label, LabelError, Score, explain
+from gymbal.verify.trace import trace_call
 
 STOCK_OPTIONS = {"word_count_similarity_threshold": 0.1}
 """What Gym's own config of the server sets."""
@@ -54,6 +55,10 @@ class ReadyRow:
     def explain(self, output: Sequence[Mapping[str, Any]]) -> Explanation:
         """Say what decided the score of the same answer; raises as `score` does."""
         return explain(self._label, output, self._comparator.config, tools=self._tools)
+
+    def last_check(self, expected: int, action: Mapping[str, Any]) -> Check:
+        """Compare one expected call with one actual call as those of a batch: the check that decided."""
+        return trace_call(self._label.calls[expected], action, self._comparator.config)[-1]
 
 
 class RowScorer:

@@ -56,18 +56,18 @@ def _summary(report: RescoreReport) -> Iterator[Paragraph]:
     rewards, moves = report.rewards, report.pivot_moves
     flips = rewards.up + rewards.down
     yield paragraph(
-        f"{report.samples.rescored} samples of {moves.with_samples} pivots: {flips} rewards change, "
-        f"{rewards.up} up and {rewards.down} down, at {len(report.flips)} places."
+        f"{report.samples.rescored} samples of {moves.with_samples} pivots: rewards that change: {flips}, "
+        f"of them {rewards.up} up and {rewards.down} down."
     )
     if moves.entering_share is not None and moves.leaving_share is not None:
         yield paragraph(
-            f"{moves.entering} pivots ({moves.entering_share:.1%}) become mixed, "
-            f"{moves.leaving} ({moves.leaving_share:.1%}) are mixed no more."
+            f"Pivots that become mixed: {moves.entering} ({moves.entering_share:.1%}); "
+            f"that are mixed no more: {moves.leaving} ({moves.leaving_share:.1%})."
         )
     agree, differ = report.recorded.agree, report.recorded.differ
     yield paragraph(
         f"Settings before {_SOURCES[report.before_from]}: "
-        f"{agree} recorded rewards agree with them, {differ} differ.",
+        f"of the recorded rewards {agree} agree with them, {differ} differ.",
         Tone.DOUBT if differ else Tone.PLAIN,
     )
     yield paragraph(_JUDGEMENT)
@@ -109,10 +109,10 @@ def _pivots(report: RescoreReport) -> Table:
 def _group(number: int, group: FlipGroup) -> Section:
     where = group.argument if group.tool is None else f"{group.tool}, {group.argument}"
     verb = "rises" if group.direction is Direction.UP else "falls"
-    when = "before" if group.direction is Direction.UP else "now"
+    when = "under the settings before" if group.direction is Direction.UP else "under the new settings"
     told = paragraph(
-        f"{group.samples} samples of {group.pivots} pivots; {group.rule} failed {when}; "
-        f"{group.different_pairs} different pairs."
+        f"Samples: {group.samples}, pivots: {group.pivots}, different pairs: {group.different_pairs}. "
+        f"What fails {when}: {group.rule}."
     )
     rows = tuple(
         (

@@ -10,12 +10,16 @@ import msgspec
 from gymbal.model.comparison import ComparisonReport
 from gymbal.model.finding import TriageReport
 from gymbal.model.gate import GateReport
+from gymbal.model.profile_report import ProfileReport
+from gymbal.model.rescore import RescoreReport
 from gymbal.model.sheet import EvidenceSheet
 
 TRIAGE_SCHEMA = "triage.schema.json"
 COMPARISON_SCHEMA = "comparison.schema.json"
 GATE_SCHEMA = "gate.schema.json"
 EVIDENCE_SCHEMA = "evidence.schema.json"
+PROFILE_SCHEMA = "profile.schema.json"
+RESCORE_SCHEMA = "rescore.schema.json"
 
 
 def triage_schema() -> dict[str, Any]:
@@ -43,6 +47,16 @@ def gate_schema() -> dict[str, Any]:
 def evidence_schema() -> dict[str, Any]:
     """Return the schema of `gymbal evidence --format json`."""
     return _published(EvidenceSheet, EVIDENCE_SCHEMA)
+
+
+def rescore_schema() -> dict[str, Any]:
+    """Return the schema of `gymbal pivot rescore --format json`."""
+    return _published(RescoreReport, RESCORE_SCHEMA)
+
+
+def profile_schema() -> dict[str, Any]:
+    """Return the schema of `gymbal pivot profile --format json`."""
+    return _published(ProfileReport, PROFILE_SCHEMA)
 
 
 def _published(result: type[msgspec.Struct], name: str) -> dict[str, Any]:
