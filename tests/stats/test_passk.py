@@ -79,6 +79,26 @@ def test_estimates_refuse_impossible_counts(
         passk.pass_at_k(passed, repeats, k)
 
 
+def test_rerun_error_adds_the_tasks_that_can_change() -> None:
+    # Two repeats. One task passed once: at a rate of 1/2, pass@2 is 0 or 1 with 3/4, pass^2 with 1/4, so that
+    # both have a variance of 3/16. Two tasks passed twice, and one was run once, which has no value at k = 2.
+    passed, repeats = [1, 2, 2, 1], [2, 2, 2, 1]
+    for is_hat in (False, True):
+        error = passk.rerun_error(passed, repeats, 2, is_hat=is_hat)
+        assert error == pytest.approx((3 / 16) ** 0.5 / 3, abs=1e-12)
+    assert math.isnan(passk.rerun_error([1], [1], 2, is_hat=False))
+
+
+def test_rerun_error_equals_the_spread_of_simulated_runs() -> None:
+    rng = np.random.default_rng(3)
+    passed_T, repeats_T = np.array([2, 5, 7, 8]), np.full(4, 8)
+    drawn_DT = rng.binomial(8, passed_T / 8, (40_000, 4))
+    for is_hat, estimate in ((False, passk.pass_at_k), (True, passk.pass_hat_k)):
+        means_D = estimate(drawn_DT, np.full(drawn_DT.shape, 8), 3).mean(axis=1)
+        error = passk.rerun_error(passed_T, repeats_T, 3, is_hat=is_hat)
+        assert error == pytest.approx(float(np.std(means_D)), rel=0.02)
+
+
 def test_monotonicity_names_every_break() -> None:
     problems = passk.monotonicity_problems({1: 0.5, 4: 0.4}, {1: 0.42, 2: 0.6}, average=0.42)
     assert problems == (

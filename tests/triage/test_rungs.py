@@ -262,3 +262,24 @@ def test_lost_rollouts_of_one_stage_are_missing() -> None:
     report = explain(staged(make_run(TASKS), (0, 1)), staged(make_run(TASKS), (0,)))
     assert (report.left.rollouts.missing, report.right.rollouts.missing) == (0, 48)
     assert report.left.rollouts.duplicated == 0
+
+
+def test_noise_of_a_single_task_is_unknown() -> None:
+    for rewards in ([1.0], [1.0, 1.0], [0.0, 1.0, 1.0]):
+        report = explain(make_run({"a": rewards}), make_run({"a": rewards}))
+        assert rung(report, Rung.NOISE).status is Status.UNKNOWN
+        assert "a single task" in rung(report, Rung.NOISE).summary
+        assert Rung.NOISE in report.verdict.unchecked
+
+
+def test_tasks_too_few_to_show_anything_leave_noise_unknown() -> None:
+    # McNemar's mid-p when all n tasks are lost is 2^-n: 0.0625 for four, 0.03125 for five.
+    for tasks, status in ((4, Status.UNKNOWN), (5, Status.DIFFERENT)):
+        left = {f"task {n}": [1.0] for n in range(tasks)}
+        right = {f"task {n}": [0.0] for n in range(tasks)}
+        finding = rung(explain(make_run(left), make_run(right)), Rung.NOISE)
+        assert finding.status is status
+    assert (
+        "p would be"
+        in rung(explain(make_run({"a": [1], "b": [1]}), make_run({"a": [0], "b": [0]})), Rung.NOISE).summary
+    )

@@ -124,6 +124,8 @@ class NoiseEstimate(msgspec.Struct, frozen=True, kw_only=True):
     """Tasks."""
     k: float
     """Mean repeats per task and side."""
+    least_p: float = 0.0
+    """The smallest p that so few tasks could have given, where the test counts tasks; 0 for other tests."""
 
 
 class Equivalence(msgspec.Struct, frozen=True, kw_only=True):
@@ -145,6 +147,42 @@ class OddRepeat(msgspec.Struct, frozen=True, kw_only=True):
     """Score of each repeat, in repeat order."""
 
 
+class ScoreEstimate(msgspec.Struct, frozen=True, kw_only=True):
+    """One side's score on the shared tasks, with both kinds of noise."""
+
+    value: float
+    low: float | None
+    """New tasks: of the interval for the score on tasks like these. None: not estimable, `method` says why."""
+    high: float | None
+    level: float
+    method: str
+    rerun_error: float | None
+    """Same tasks: standard error if these tasks ran again. None: the repeats do not measure it."""
+    n: int
+    """Tasks that have a value."""
+    missing: int
+    """Shared tasks that have none: fewer repeats than the score takes."""
+
+
+class ScorePair(msgspec.Struct, frozen=True, kw_only=True):
+    """The same score of both sides: the metric, or pass@k or pass^k for the k that most tasks have."""
+
+    name: str
+    left: ScoreEstimate
+    right: ScoreEstimate
+
+
+class BayesDifference(msgspec.Struct, frozen=True, kw_only=True):
+    """Posterior of the difference on new tasks, for few tasks that were run once and scored 0 or 1."""
+
+    low: float
+    high: float
+    level: float
+    probability_right_better: float
+    method: str
+    n: int
+
+
 class Noise(msgspec.Struct, frozen=True, kw_only=True):
     """Same tasks: would a re-run differ? New tasks: is one better on such tasks? None: not estimable."""
 
@@ -159,6 +197,9 @@ class Noise(msgspec.Struct, frozen=True, kw_only=True):
     equivalence: Equivalence | None = None
     """None: no margin was asked for, or the difference is not estimable."""
     odd_repeats: tuple[OddRepeat, ...] = ()
+    scores: tuple[ScorePair, ...] = ()
+    bayes: BayesDifference | None = None
+    """None: more tasks than `gymbal.stats.bayes.FEW_TASKS`, several repeats, or partial rewards."""
 
 
 class RolloutCounts(msgspec.Struct, frozen=True, kw_only=True):

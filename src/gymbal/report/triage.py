@@ -6,8 +6,6 @@ from gymbal.model.evidence import Value
 from gymbal.model.finding import (
     Comparison,
     Finding,
-    Noise,
-    NoiseEstimate,
     RowClass,
     Rung,
     SideSummary,
@@ -19,7 +17,6 @@ from gymbal.report.document import (
     Block,
     Bullets,
     Document,
-    Paragraph,
     Section,
     Table,
     Text,
@@ -27,6 +24,7 @@ from gymbal.report.document import (
     cells,
     paragraph,
 )
+from gymbal.report.noise import noise_blocks
 
 NOT_KNOWN = "not known"
 ZERO = "0.0000"
@@ -55,7 +53,7 @@ def triage_document(report: TriageReport) -> Document:
     facts = _different_facts(report)
     if facts is not None:
         sections.append(Section("What differs", (facts,)))
-    sections.append(Section("Noise", _noise(report)))
+    sections.append(Section("Noise", noise_blocks(report)))
     steps = _steps(report)
     if steps:
         sections.append(Section("What to do next", (Bullets(steps),)))
@@ -167,56 +165,6 @@ def _value(value: Value) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return f"{value:.6g}" if isinstance(value, float) else str(value)
-
-
-def _noise(report: TriageReport) -> tuple[Block, ...]:
-    noise = report.noise
-    estimates = (("same tasks, re-run", noise.same_tasks), ("new tasks like these", noise.new_tasks))
-    rows = tuple(_estimate_row(name, estimate) for name, estimate in estimates if estimate is not None)
-    if not rows:
-        finding = next(finding for finding in report.rungs if finding.name is Rung.NOISE)
-        return (paragraph(finding.summary, Tone.DOUBT),)
-    header = ("", "difference", "interval", "p", "tasks", "repeats")
-    blocks: list[Block] = [Table(header, rows, numeric=frozenset({1, 3, 4, 5}))]
-    blocks += [_quiet(f"{estimate.method}.") for _, estimate in estimates if estimate is not None]
-    blocks += [_quiet(text) for text in _noise_remarks(noise)]
-    if noise.minimum_detectable is not None:
-        smallest = f"Smallest difference that re-runs would show 4 times in 5: {noise.minimum_detectable:.3f}"
-        if noise.repeats_needed is not None:
-            smallest += f"; one of this size needs {noise.repeats_needed} repeats a side"
-        blocks.append(_quiet(f"{smallest}."))
-    return tuple(blocks)
-
-
-def _noise_remarks(noise: Noise) -> list[str]:
-    remarks = []
-    if noise.sign_flip_p is not None:
-        remarks.append(f"Sign-flip permutation over tasks: p {noise.sign_flip_p:.2g}.")
-    if noise.equivalence is not None:
-        found = noise.equivalence
-        shown = "shown" if found.is_shown else "not shown"
-        remarks.append(
-            f"Within {found.margin:g} on the same tasks: {shown} (90% [{found.low:+.4f}, {found.high:+.4f}])."
-        )
-    for odd in noise.odd_repeats:
-        means = ", ".join(f"{mean:.3f}" for mean in odd.means)
-        remarks.append(f"The repeats of {odd.side} scatter more than chance (p {odd.p:.2g}): {means}.")
-    return remarks
-
-
-def _estimate_row(name: str, estimate: NoiseEstimate) -> tuple[Text, ...]:
-    return cells(
-        name,
-        f"{estimate.difference:+.4f}",
-        f"{estimate.level:.0%} [{estimate.low:+.4f}, {estimate.high:+.4f}]",
-        f"{estimate.p:.2g}",
-        str(estimate.n),
-        f"{estimate.k:.3g}",
-    )
-
-
-def _quiet(text: str) -> Paragraph:
-    return paragraph(text, Tone.QUIET)
 
 
 def _steps(report: TriageReport) -> tuple[str, ...]:

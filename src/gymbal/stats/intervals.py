@@ -165,6 +165,8 @@ def bootstrap_bca(
         return NotEstimable("too few bootstrap draws to correct the bias")
     bias = normal_quantile(float(below))
     deviation_T = values_T - observed
+    # The acceleration has no unit; powers of very small or large deviations would leave the range of a float.
+    deviation_T = deviation_T / np.max(np.abs(deviation_T))
     acceleration = float(np.sum(deviation_T**3) / (6 * np.sum(deviation_T**2) ** 1.5))
 
     def corrected(z: float) -> float:

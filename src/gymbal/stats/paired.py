@@ -150,6 +150,7 @@ def _from_pairs(pairs: PassFailPairs, level: float, method: str) -> NoiseEstimat
         method=method,
         n=pairs.n,
         k=1.0,
+        least_p=mcnemar(0, pairs.n).mid_p,
     )
 
 

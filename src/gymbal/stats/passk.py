@@ -87,6 +87,26 @@ def pass_at_k_moments(rate: float, repeats: int, k: int) -> Moments:
     return Moments(mean, float(np.sum(chance_C * (value_C - mean) ** 2)))
 
 
+def rerun_error(passed_T: npt.ArrayLike, repeats_T: npt.ArrayLike, k: int, *, is_hat: bool) -> float:
+    """Standard error of the mean pass@k (pass^k with `is_hat`) over tasks, if the same tasks ran again.
+
+    Each task's variance is that of `pass_at_k_moments` at its own observed rate, which stands in for the true
+    one: a task that always or never passed adds nothing. Tasks with fewer than k repeats are left out; nan
+    without any.
+    """
+    passed, repeats = _checked(passed_T, repeats_T, k)
+    has_value_T = repeats >= k
+    # pass^k is 1 - pass@k of the failures.
+    counted = passed if not is_hat else repeats - passed
+    runs, times = np.unique(np.stack([counted, repeats])[:, has_value_T], axis=1, return_counts=True)
+    tasks = int(np.sum(times))
+    variance = sum(
+        count * pass_at_k_moments(hits / made, int(made), k).variance
+        for (hits, made), count in zip(runs.T.tolist(), times.tolist(), strict=True)
+    )
+    return math.sqrt(variance) / tasks if tasks else math.nan
+
+
 def monotonicity_problems(
     pass_at: Mapping[int, float], pass_hat: Mapping[int, float], *, average: float | None = None
 ) -> tuple[str, ...]:

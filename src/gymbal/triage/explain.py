@@ -11,7 +11,7 @@ from gymbal.triage.align import align
 from gymbal.triage.classes import split_residual
 from gymbal.triage.gap import measured_by_both, split_gap
 from gymbal.triage.metric import DEFAULT_METRIC, parse_metric
-from gymbal.triage.noise_estimates import estimate_noise
+from gymbal.triage.noise_estimates import estimate_noise, too_few_tasks
 from gymbal.triage.pair import Pair
 from gymbal.triage.rungs import accounting, benchmark, code, integrity, method, model, noise
 from gymbal.triage.side import SideView, choose_agents, view_side
@@ -81,6 +81,7 @@ def pair_up(
     alignment = align(mine, theirs, with_verifier=with_verifier)
     common = measured_by_both(mine, theirs, alignment)
     noise_found, reason = estimate_noise(mine, theirs, common, level=level, margin=margin, seed=seed)
+    reason = too_few_tasks(noise_found, level) or reason
     return Pair(
         left=mine,
         right=theirs,
@@ -104,6 +105,8 @@ def is_distinguishable(noise: Noise, level: float) -> bool | None:
 
     Repeats that never varied measure no noise: a single task that flips would then count as certain.
     """
+    if too_few_tasks(noise, level) is not None:
+        return None
     same = noise.same_tasks
     is_measured = same is not None and (same.low < same.high or same.difference == 0.0)
     estimate = same if is_measured else noise.new_tasks

@@ -10,6 +10,7 @@ from gymbal.stats.estimate import NotEstimable
 from gymbal.stats.multiplicity import equivalence
 from gymbal.stats.repeats import repeat_scatter
 from gymbal.stats.scores import TaskScores, task_scores
+from gymbal.stats.side_scores import bayes_difference, score_pairs
 from gymbal.stats.sign_flip import paired_sign_flip_p
 from gymbal.triage.metric import MetricKind, task_value
 from gymbal.triage.side import SideView
@@ -57,10 +58,27 @@ def estimate_noise(
         sign_flip_p=paired_sign_flip_p(mine.mean_T.tolist(), theirs.mean_T.tolist(), seed=seed),
         equivalence=None if margin is None else _equivalence(mine, theirs, margin),
         odd_repeats=tuple(odd for side in (left, right) if (odd := _odd_repeat(side, common)) is not None),
+        scores=score_pairs(
+            left.metric.name, (mine, theirs), _pass_rewards(left, right, common), level=level, seed=seed
+        ),
+        bayes=bayes_difference(mine, theirs, level=level),
     )
     if isinstance(same, NotEstimable):
         return noise, same.reason
     return noise, NEVER_VARIED if same.low == same.high else None
+
+
+def too_few_tasks(noise: Noise, level: float) -> str | None:
+    """Why these tasks could show no difference, however large; None where they could."""
+    estimate = noise.same_tasks or noise.new_tasks
+    if estimate is None:
+        return None
+    if estimate.n < 2:
+        return "a single task was measured on both sides"
+    if estimate.least_p >= 1.0 - level:
+        smallest = f"if all of them changed, p would be {estimate.least_p:.2g}"
+        return f"{estimate.n} tasks that were run once can show no difference: {smallest}"
+    return None
 
 
 def _equivalence(mine: TaskScores, theirs: TaskScores, margin: float) -> Equivalence | None:
@@ -86,6 +104,15 @@ def _odd_repeat(side: SideView, common: Sequence[str]) -> OddRepeat | None:
 def scores_on(side: SideView, common: Sequence[str]) -> TaskScores:
     """The side's rewards on the tasks of `common`, in their order."""
     return task_scores([_observations(side, key) for key in common])
+
+
+def _pass_rewards(
+    left: SideView, right: SideView, common: Sequence[str]
+) -> tuple[list[list[float]], list[list[float]]] | None:
+    """The rewards behind pass@k and pass^k; None for a metric that is one of them."""
+    if left.metric.kind is MetricKind.PASS_AT_K:
+        return None
+    return [left.tasks[key].rewards for key in common], [right.tasks[key].rewards for key in common]
 
 
 def _observations(side: SideView, key: str) -> list[float]:
