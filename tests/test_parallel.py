@@ -3,8 +3,12 @@
 import importlib.util
 import os
 import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -22,7 +26,7 @@ ENGINES = [
 @pytest.fixture(autouse=True)
 def _importable(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the workers of Ray import the functions below."""
-    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent))
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent), prepend=os.pathsep)
 
 
 def square(number: int) -> int:
@@ -101,3 +105,43 @@ def test_ray_is_asked_for_by_its_extra() -> None:
         list(run_all(square, (1,), engine=Engine.RAY, workers=1))
     assert isinstance(raised.value, GymbalError)
     assert raised.value.remedy == "pip install 'gymbal[ray]'"
+
+
+def say_pid_and_wait(folder: Path) -> None:
+    (folder / str(os.getpid())).touch()
+    time.sleep(60)
+
+
+def test_workers_end_when_their_parent_is_killed(tmp_path: Path) -> None:
+    code = (
+        "from pathlib import Path\n"
+        "from gymbal.parallel import Engine, run_all\n"
+        "from test_parallel import say_pid_and_wait\n"
+        "if __name__ == '__main__':\n"
+        f"    jobs = [Path({str(tmp_path)!r})]\n"
+        "    list(run_all(say_pid_and_wait, jobs, engine=Engine.PROCESSES, workers=1))\n"
+    )
+    script = tmp_path.with_suffix(".py")
+    script.write_text(code)
+    parent = subprocess.Popen([sys.executable, str(script)])
+    try:
+        pid = int(_wait_for(lambda: [path.name for path in tmp_path.iterdir()])[0])
+    finally:
+        parent.kill()
+        parent.wait()
+    _wait_for(lambda: not _is_alive(pid))
+
+
+def _wait_for(condition: Callable[[], Any]) -> Any:
+    for _ in range(1500):
+        found = condition()
+        if found:
+            return found
+        time.sleep(0.02)
+    raise AssertionError("waited for 30 seconds in vain")
+
+
+def _is_alive(pid: int) -> bool:
+    """A process that ended and that nobody waited for is none."""
+    status = Path(f"/proc/{pid}/stat")
+    return status.exists() and status.read_text().rpartition(")")[2].split()[0] != "Z"

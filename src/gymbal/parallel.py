@@ -78,7 +78,7 @@ def _through_pool(work: Callable[[Job], Result], jobs: Sequence[Job], workers: i
     from multiprocessing import get_context
 
     # Forking would copy the locks and threads of whoever calls this.
-    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_leave_interrupts)
+    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_begin_worker)
     waiting: deque[Future[Result]] = deque()
     try:
         for job in jobs:
@@ -91,11 +91,23 @@ def _through_pool(work: Callable[[Job], Result], jobs: Sequence[Job], workers: i
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _leave_interrupts() -> None:
-    """Let the parent alone answer Ctrl-C, which a terminal sends to all of its processes."""
+def _begin_worker() -> None:
+    """Let the parent alone answer Ctrl-C, which a terminal sends to all of its processes; end when it ends."""
     import signal
+    from threading import Thread
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """A pool's workers wait for jobs for ever when their parent is killed."""
+    from multiprocessing import parent_process
+
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _over_ray(work: Callable[[Job], Result], jobs: Sequence[Job], workers: int) -> Iterator[Result]:

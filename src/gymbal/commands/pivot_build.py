@@ -7,6 +7,7 @@ from pathlib import Path
 
 from gymbal.commands.dataset_files import name_after
 from gymbal.commands.pivot_shards import build_in_shards, plan_parts, shard_bytes_for
+from gymbal.commands.progress import Progress, ignore_progress, with_progress
 from gymbal.errors import UsageError
 from gymbal.model.pivot import BuildMetrics
 from gymbal.model.target import Target
@@ -35,6 +36,7 @@ def pivot_build(
     tools: str | Path | None = None,
     engine: str = Engine.IN_PROCESS,
     workers: int | None = None,
+    progress: Progress = ignore_progress,
 ) -> BuildMetrics:
     """Make one training row of each model call in files of trajectories; write the dataset folder `output`.
 
@@ -48,7 +50,9 @@ def pivot_build(
     files alone.
 
     `engine` says where the work is done: `in-process`, over `processes`, or on `ray`, by `workers` of them:
-    as many as there are processors by default. The files that are written are the same, byte for byte.
+    as many as there are processors by default. The files that are written are the same, byte for byte. On
+    the last two, a build that was interrupted goes on where it was when the same is asked for again.
+    `progress` is called with the bytes of the sources that are done, and with all there are.
 
     Raises InputError for a source of no known format, one that breaks its format, and a folder that cannot
     be written; UsageError for arguments that no dataset can have. The folder is then as it was before.
@@ -74,6 +78,7 @@ def pivot_build(
             engine=_engine(engine),
             workers=count,
             overwrite=overwrite,
+            progress=progress,
         )
 
     def read() -> Iterator[Trajectory]:
@@ -81,7 +86,7 @@ def pivot_build(
         return trajectories if schemas is None else with_tools(trajectories, schemas)
 
     return build(
-        read(),
+        with_progress(read(), paths, progress),
         folder,
         name=dataset,
         threshold=threshold,

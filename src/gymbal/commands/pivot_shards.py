@@ -7,6 +7,8 @@ from pathlib import Path
 
 import msgspec
 
+from gymbal.commands.progress import Progress, ignore_progress
+from gymbal.commands.shard_folder import remove_others, shard_folder, shard_name, signs_of
 from gymbal.io.shards import ByteRange, byte_ranges
 from gymbal.model.pivot import BuildMetrics
 from gymbal.model.trajectory import Trajectory
@@ -14,7 +16,7 @@ from gymbal.parallel import Engine, run_all
 from gymbal.pivot.build import build_from_shards, comparator_of
 from gymbal.pivot.filters import JudgeWanted
 from gymbal.pivot.groups import Groups, RewardRange, group_rewards, groups_of, join_groups
-from gymbal.pivot.options import BuildOptions, MixedGroups
+from gymbal.pivot.options import BuildOptions, MixedGroups, check_options
 from gymbal.pivot.shard import Shard, write_shard
 from gymbal.readers.base.format import ReadOptions
 from gymbal.readers.detect import detect, format_named
@@ -51,7 +53,8 @@ class Recipe(msgspec.Struct, frozen=True, kw_only=True):
 class ShardJob(msgspec.Struct, frozen=True):
     part: Part
     recipe: Recipe
-    folder: Path
+    path: Path
+    """The file to write."""
 
 
 def build_in_shards(
@@ -64,26 +67,57 @@ def build_in_shards(
     engine: Engine,
     workers: int,
     overwrite: bool = False,
+    progress: Progress = ignore_progress,
 ) -> BuildMetrics:
-    """Build the dataset of `parts`, which are in the order of the sources; raise as `pivot_build` does."""
+    """Build the dataset of `parts`, which are in the order of the sources; raise as `pivot_build` does.
+
+    Shards that an interrupted build of the same left behind are taken as they are.
+    """
+    comparator_of(name, threshold)
+    check_options(options)
     groups: Groups = {}
     if options.mixed_groups is not MixedGroups.IGNORE:
         groups = groups_of(join_groups(run_all(rewards_of_part, parts, engine=engine, workers=workers)))
     recipe = Recipe(name=name, threshold=threshold, options=options, groups=groups)
+    with shard_folder(output) as folder:
+        jobs = plan_shards(parts, recipe, folder)
+        remove_others(folder, [job.path for job in jobs])
+        return build_from_shards(
+            _shards(jobs, engine=engine, workers=workers, progress=progress),
+            output,
+            name=name,
+            threshold=threshold,
+            options=options,
+            groups=groups,
+            overwrite=overwrite,
+        )
 
-    def write_shards(folder: Path) -> Iterator[Shard]:
-        jobs = [ShardJob(part, recipe, folder / str(number)) for number, part in enumerate(parts)]
-        return run_all(shard_of_part, jobs, engine=engine, workers=workers)
 
-    return build_from_shards(
-        write_shards,
-        output,
-        name=name,
-        threshold=threshold,
-        options=options,
-        groups=groups,
-        overwrite=overwrite,
-    )
+def plan_shards(parts: Sequence[Part], recipe: Recipe, folder: Path) -> list[ShardJob]:
+    """Name the file of every part's shard after all that its bytes follow from."""
+    signs = {path: signs_of(path) for path in {part.path for part in parts}}
+    names = [shard_name(number, recipe, part, signs[part.path]) for number, part in enumerate(parts)]
+    return [ShardJob(part, recipe, folder / name) for part, name in zip(parts, names, strict=True)]
+
+
+def _shards(jobs: Sequence[ShardJob], *, engine: Engine, workers: int, progress: Progress) -> Iterator[Shard]:
+    """Yield the shards in order; those whose file is there already are not written again."""
+    missing = [job for job in jobs if not job.path.exists()]
+    is_missing = {job.path for job in missing}
+    written = run_all(shard_of_part, missing, engine=engine, workers=workers)
+    total = sum(_bytes_of(job.part) for job in jobs)
+    done = 0
+    progress(done, total)
+    for job in jobs:
+        if job.path in is_missing:
+            next(written)
+        yield Shard(job.path, str(job.part.path))
+        done += _bytes_of(job.part)
+        progress(done, total)
+
+
+def _bytes_of(part: Part) -> int:
+    return part.path.stat().st_size if part.range is None else part.range.stop - part.range.start
 
 
 def plan_parts(
@@ -107,12 +141,12 @@ def shard_bytes_for(paths: Sequence[Path], workers: int) -> int:
     return min(max(total // (max(workers, 1) * SHARDS_PER_WORKER) + 1, LEAST_SHARD_BYTES), MOST_SHARD_BYTES)
 
 
-def shard_of_part(job: ShardJob) -> Shard:
+def shard_of_part(job: ShardJob) -> None:
     """Write the shard of one job."""
     recipe = job.recipe
     comparator = comparator_of(recipe.name, recipe.threshold)
     judge = JudgeWanted(recipe.name, comparator, recipe.options, recipe.groups)
-    return write_shard(_trajectories(job.part), job.folder, str(job.part.path), judge)
+    write_shard(_trajectories(job.part), job.path, judge)
 
 
 def rewards_of_part(part: Part) -> dict[str, RewardRange | None]:

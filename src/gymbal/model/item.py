@@ -90,8 +90,12 @@ def read_item(raw: bytes) -> Item:
 
 def read_all(raws: Sequence[bytes]) -> tuple[Item, ...]:
     """Do what `read_item` does for each of `raws`, in one pass; an error does not say which item it is of."""
-    wires = _decode_wires(b"[%b]" % b",".join(raws))
-    return tuple(map(_item, raws, wires))
+    return tuple(map(_item, raws, _decode_wires(json_list(raws))))
+
+
+def json_list(raws: Sequence[bytes]) -> bytes:
+    """The JSON list of these values. Formatting with % would copy long values many times."""
+    return b"".join((b"[", b",".join(raws), b"]"))
 
 
 def _item(raw: bytes, wire: _Wire) -> Item:

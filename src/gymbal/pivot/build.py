@@ -5,7 +5,7 @@ trajectories -> model calls -> label and prefix -> row or reason -> filters -> r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from pathlib import Path
 
@@ -31,9 +31,6 @@ FILES = (ROWS, *DESCRIPTIONS)
 FILES_WITH_SPLIT = (*ROWS_OF_PART.values(), *DESCRIPTIONS)
 """What it holds when the tasks were split."""
 LAYOUTS = (FILES, FILES_WITH_SPLIT)
-
-SHARDS = "shards"
-"""Folder of the shards while a build goes on."""
 
 
 def build(
@@ -64,7 +61,7 @@ def build(
 
 
 def build_from_shards(
-    write_shards: Callable[[Path], Iterable[Shard]],
+    shards: Iterable[Shard],
     output: Path,
     *,
     name: str,
@@ -73,18 +70,14 @@ def build_from_shards(
     groups: Groups,
     overwrite: bool = False,
 ) -> BuildMetrics:
-    """Do what `build` does, byte for byte, from shards that were written apart from each other.
+    """Do what `build` does, byte for byte, from `shards`, which come in the order of the sources.
 
-    `write_shards` gets a folder for them and yields them in the order of the sources. Raises as `build` does,
-    and whatever `write_shards` raises.
+    Raises as `build` does, before the first shard is asked for where it can, and whatever `shards` raises.
     """
     comparator_of(name, threshold)
     check_options(options)
     with dataset_folder(output, options, overwrite=overwrite) as folder:
-        shards = folder / SHARDS
-        shards.mkdir()
-        tally = join_shards(write_shards(shards), folder, options)
-        shards.rmdir()
+        tally = join_shards(shards, folder, options)
         metrics = metrics_of(tally, name, options, groups)
         write_descriptions(folder, output, metrics, threshold, options)
     return metrics

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO
 
 import msgspec
 
 from gymbal.io.write import WRITE_BUFFER_BYTES
 from gymbal.model.pivot import Refusal, Skipped, SkipReason
 from gymbal.model.trajectory import Source, Trajectory
-from gymbal.pivot.candidate import Candidate
+from gymbal.pivot.candidate import Candidate, Judged
 from gymbal.pivot.filters import JudgeWanted
 from gymbal.pivot.metrics import Tally, count_candidate, count_trajectory
 from gymbal.pivot.options import BuildOptions
@@ -25,19 +25,6 @@ ROWS_OF_PART = {name: f"{name}.jsonl" for name in PARTS}
 """File of each side of a split."""
 
 
-class KeptRow(NamedTuple):
-    """What must be known of a written row to take it out again."""
-
-    key: bytes
-    part: str
-    size: int
-    """Bytes of its line."""
-    skipped_before: int
-    """Lines of the skipped file that were written before it."""
-    offset: int
-    """`Source.offset` of its trajectory."""
-
-
 def rows_files(options: BuildOptions) -> dict[str, str]:
     """File name of the rows of each side of the split; without one all rows are for training."""
     if not options.split:
@@ -45,38 +32,40 @@ def rows_files(options: BuildOptions) -> dict[str, str]:
     return {part.name: ROWS_OF_PART[part.name] for part in options.split}
 
 
-def write_lines(
-    trajectories: Iterable[Trajectory], folder: Path, judge: JudgeWanted, index: list[KeptRow] | None = None
-) -> Tally:
-    """Write every candidate into its file of `folder`, and return what was counted.
-
-    `index` gets the rows that were kept, in order.
-    """
+def write_lines(trajectories: Iterable[Trajectory], folder: Path, judge: JudgeWanted) -> Tally:
+    """Write every candidate into its file of `folder`, and return what was counted."""
     files = rows_files(judge.options)
     tally: Tally = Counter()
-    keys: set[bytes] = set()
-    skipped_lines = 0
     with ExitStack() as stack:
         streams = {
             file: stack.enter_context((folder / file).open("wb", buffering=WRITE_BUFFER_BYTES))
             for file in (*files.values(), SKIPPED)
         }
-        for trajectory in trajectories:
-            judged = judge(trajectory)
-            part = side_of(trajectory, judge.options.split)
-            counted = list(count_trajectory(judged))
+        for judged, part in judged_lines(trajectories, judge, tally):
             for candidate in judged.candidates:
-                final = without_duplicate(candidate, keys) if judge.options.dedupe else candidate
-                counted += count_candidate(final, part)
-                _write(final, trajectory.source, streams[files[part]], streams[SKIPPED])
-                if isinstance(final.outcome, Refusal):
-                    skipped_lines += 1
-                elif index is not None:
-                    size = sum(len(piece) for piece in final.outcome.parts)
-                    offset = trajectory.source.offset
-                    index.append(KeptRow(final.outcome.key, part, size, skipped_lines, offset))
-            tally.update(counted)
+                _write(candidate, judged.trajectory.source, streams[files[part]], streams[SKIPPED])
     return tally
+
+
+def judged_lines(
+    trajectories: Iterable[Trajectory], judge: JudgeWanted, tally: Tally
+) -> Iterator[tuple[Judged, str]]:
+    """Yield each trajectory, judged to the last, with the side of the split that it is on; count in `tally`.
+
+    A row that equals an earlier one is refused, unless the options keep duplicates.
+    """
+    keys: set[bytes] = set()
+    for trajectory in trajectories:
+        judged = judge(trajectory)
+        if judge.options.dedupe:
+            final = tuple([without_duplicate(candidate, keys) for candidate in judged.candidates])
+            judged = judged._replace(candidates=final)
+        part = side_of(trajectory, judge.options.split)
+        counted = list(count_trajectory(judged))
+        for candidate in judged.candidates:
+            counted += count_candidate(candidate, part)
+        tally.update(counted)
+        yield judged, part
 
 
 def duplicate_refusal(uuid: str) -> Refusal:

@@ -12,7 +12,7 @@ from hashlib import sha256
 from itertools import accumulate
 from typing import NamedTuple
 
-from gymbal.model.item import Item, ItemKind
+from gymbal.model.item import Item, ItemKind, json_list
 from gymbal.model.pivot import ModelCall, Refusal, SkipReason
 from gymbal.model.trajectory import Trajectory
 from gymbal.pivot.replay import Replay, replay
@@ -103,7 +103,7 @@ def prefixes_of(trajectory: Trajectory, calls: Sequence[ModelCall]) -> Prefixes:
 def _replays(items: Sequence[Item]) -> Iterable[Replay]:
     """How each item stands in a prefix; most trajectories hold nothing that needs a look at each."""
     raws = [item.raw for item in items]
-    if are_plain(b"[%b]" % b",".join(raws)):
+    if are_plain(json_list(raws)):
         return [Replay(raw) for raw in raws]
     return map(replay, items)
 

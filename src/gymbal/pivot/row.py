@@ -29,7 +29,8 @@ class Row(NamedTuple):
     key: bytes
     """Digest of the request and the label: equal keys mean the same training row."""
     parts: tuple[bytes | memoryview, ...]
-    """The line as pieces to write one after another, line break included."""
+    """The line as pieces to write one after another: what all rows of the trajectory begin with, the input
+    items, what they all have next, and the rest of this row, line break included."""
     input: memoryview
     """The piece that holds the input items."""
 

@@ -65,8 +65,8 @@ def _structural_limits(items: Sequence[Item]) -> Iterator[Limits]:
 
 def _execution_runs(items: Sequence[Item]) -> Iterator[tuple[int, int]]:
     start = None
-    for position, item in enumerate(items):
-        if item.by_policy:
+    for position, is_own in enumerate([item.by_policy for item in items]):
+        if is_own:
             start = position if start is None else start
         elif start is not None:
             yield start, position

@@ -1,12 +1,11 @@
-"""Datasets of parts of the sources, and how they are joined into the dataset of the whole.
+"""Drafts of parts of the sources, and how they are joined into the dataset of the whole.
 
-A shard leaves out the duplicates within it. One of an earlier shard is found when shards are joined: its line
-is taken out again and becomes a skipped candidate, as if the whole had been read in one go.
+A shard leaves out the duplicates within it. One of an earlier shard is found when shards are joined: the row
+is not written, and becomes a skipped candidate as if the whole had been read in one go.
 """
 
 from __future__ import annotations
 
-import shutil
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import ExitStack
@@ -15,120 +14,122 @@ from typing import BinaryIO, NamedTuple
 
 import msgspec
 
-from gymbal.io.write import WRITE_BUFFER_BYTES
+from gymbal.io.write import WRITE_BUFFER_BYTES, atomic_writer
 from gymbal.model.pivot import ActionKind, PivotInfo
 from gymbal.model.trajectory import Source, Trajectory
+from gymbal.pivot.candidate import Judged
+from gymbal.pivot.draft import Draft, DraftLine, DraftsEnd, read_drafts, read_end, write_draft, write_end
 from gymbal.pivot.filters import JudgeWanted
 from gymbal.pivot.label import Label
-from gymbal.pivot.lines import (
-    SKIPPED,
-    KeptRow,
-    duplicate_refusal,
-    rows_files,
-    skipped_line,
-    write_lines,
-)
+from gymbal.pivot.lines import SKIPPED, duplicate_refusal, judged_lines, rows_files, skipped_line
 from gymbal.pivot.metrics import Tally, count_outcome
 from gymbal.pivot.options import BuildOptions
-from gymbal.pivot.row import Row
+from gymbal.pivot.row import KEY_BYTES, Row
 
 
 class Shard(NamedTuple):
-    """The lines of a part of one source."""
+    """The drafts of a part of one source."""
 
-    folder: Path
+    path: Path
     source: str
     """`Source.path` of its trajectories."""
-    tally: Tally
-    kept: tuple[KeptRow, ...]
 
 
-class _Name(msgspec.Struct):
-    name: str
-
-
-class _Action(msgspec.Struct):
-    type: ActionKind
-    name: str | None = None
-    calls: list[_Name] = []
-
-
-class _Written(msgspec.Struct):
-    expected_action: _Action
+class _Rest(msgspec.Struct):
     pivot_info: PivotInfo
 
 
-_decode_written = msgspec.json.Decoder(_Written).decode
+_decode_rest = msgspec.json.Decoder(_Rest).decode
+
+_REST_OPENED = b'{"":{"":'
+"""Makes one JSON object of `DraftLine.rest`, which begins with the last value of the request."""
 
 
-def write_shard(trajectories: Iterable[Trajectory], folder: Path, source: str, judge: JudgeWanted) -> Shard:
-    """Write the lines of `trajectories`, all of `source`, into `folder`, in place of an earlier try."""
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir()
-    index: list[KeptRow] = []
-    tally = write_lines(trajectories, folder, judge, index)
-    return Shard(folder, source, tally, tuple(index))
+def write_shard(trajectories: Iterable[Trajectory], path: Path, judge: JudgeWanted) -> None:
+    """Write the drafts of `trajectories`, all of one source, to `path`, which appears when all are there.
+
+    Raises InputError when the file cannot be written, and whatever `trajectories` raises.
+    """
+    tally: Tally = Counter()
+    keys = bytearray()
+    with atomic_writer(path) as stream:
+        for judged, part in judged_lines(trajectories, judge, tally):
+            rows = [each.outcome for each in judged.candidates if isinstance(each.outcome, Row)]
+            keys += b"".join([row.key for row in rows])
+            write_draft(stream, _draft(judged, part, rows))
+        counts = [(group, name, count) for (group, name), count in tally.items()]
+        write_end(stream, DraftsEnd(counts, bytes(keys)))
+
+
+def _draft(judged: Judged, part: str, rows: list[Row]) -> Draft:
+    source = judged.trajectory.source
+    lines = []
+    for candidate in judged.candidates:
+        outcome = candidate.outcome
+        if isinstance(outcome, Row):
+            label, rest = outcome.label, bytes(outcome.parts[-1])
+            lines.append(DraftLine(len(outcome.input), rest, label.kind, label.tools))
+        else:
+            lines.append(DraftLine(None, skipped_line(source, candidate.call.index, outcome)))
+    # Prefixes grow: that of the last row holds all others.
+    head, items, tools = rows[-1].parts[:3] if rows else (b"", b"", b"")
+    return Draft(part, source.offset, memoryview(head), memoryview(items), memoryview(tools), lines)
 
 
 def join_shards(shards: Iterable[Shard], folder: Path, options: BuildOptions) -> Tally:
-    """Write the lines of all `shards`, in order, into `folder`; remove the shards and return their counts."""
+    """Write the lines of all `shards`, in order, into `folder`, and return their counts."""
     files = rows_files(options)
     tally: Tally = Counter()
-    keys: set[bytes] = set()
+    seen: set[bytes] = set()
     with ExitStack() as stack:
         streams = {
             file: stack.enter_context((folder / file).open("wb", buffering=WRITE_BUFFER_BYTES))
             for file in (*files.values(), SKIPPED)
         }
+        rows = {part: streams[file] for part, file in files.items()}
         for shard in shards:
-            tally.update(shard.tally)
-            again = {n for n, row in enumerate(shard.kept) if row.key in keys} if options.dedupe else set()
-            keys.update(row.key for row in shard.kept)
-            if again:
-                _copy_without(shard, again, files, streams, tally)
-            else:
-                for file, stream in streams.items():
-                    with (shard.folder / file).open("rb") as lines:
-                        shutil.copyfileobj(lines, stream, WRITE_BUFFER_BYTES)
-            shutil.rmtree(shard.folder)
+            end = read_end(shard.path)
+            tally.update({(group, name): count for group, name, count in end.tally})
+            again = _seen_before(end.keys, seen) if options.dedupe else frozenset()
+            _write_out(shard, again, rows, streams[SKIPPED], tally)
     return +tally  # without the zeros that taking rows out again left
 
 
-def _copy_without(
-    shard: Shard,
-    again: Collection[int],
-    files: Mapping[str, str],
-    streams: Mapping[str, BinaryIO],
-    tally: Tally,
+def _seen_before(keys: bytes, seen: set[bytes]) -> Collection[int]:
+    """Numbers of the rows whose key is in `seen`, which then holds all `keys`."""
+    found = set()
+    for number, at in enumerate(range(0, len(keys), KEY_BYTES)):
+        key = keys[at : at + KEY_BYTES]
+        if key in seen:
+            found.add(number)
+        seen.add(key)
+    return found
+
+
+def _write_out(
+    shard: Shard, again: Collection[int], rows: Mapping[str, BinaryIO], skipped: BinaryIO, tally: Tally
 ) -> None:
-    """Copy the lines of `shard`; the rows numbered in `again` become skipped candidates."""
-    with ExitStack() as stack:
-        rows = {
-            part: stack.enter_context((shard.folder / file).open("rb", buffering=WRITE_BUFFER_BYTES))
-            for part, file in files.items()
-        }
-        skipped = stack.enter_context((shard.folder / SKIPPED).open("rb"))
-        passed = 0
-        for number, kept in enumerate(shard.kept):
-            line = rows[kept.part].read(kept.size)
-            if number not in again:
-                streams[files[kept.part]].write(line)
+    """Write the lines of one shard; the rows numbered in `again` become skipped candidates."""
+    number = -1
+    for draft in read_drafts(shard.path):
+        write, items = rows[draft.part].writelines, draft.input
+        for line in draft.lines:
+            if line.prefix is None:
+                skipped.write(line.rest)
                 continue
-            for _ in range(kept.skipped_before - passed):
-                streams[SKIPPED].write(skipped.readline())
-            passed = kept.skipped_before
-            streams[SKIPPED].write(_refused_line(shard.source, kept, line, tally))
-        shutil.copyfileobj(skipped, streams[SKIPPED])
+            number += 1
+            if number in again:
+                skipped.write(_refused_line(shard.source, draft, line, tally))
+            else:
+                write((draft.head, items[: line.prefix], draft.tools, line.rest))
 
 
-def _refused_line(source: str, kept: KeptRow, line: bytes, tally: Tally) -> bytes:
+def _refused_line(source: str, draft: Draft, line: DraftLine, tally: Tally) -> bytes:
     """The skipped line of a duplicate row, which `tally` counted as kept."""
-    written = _decode_written(line)
-    action, info = written.expected_action, written.pivot_info
-    names = [action.name] if action.name is not None else [call.name for call in action.calls]
-    label = Label(kind=action.type, raw=b"", tools=tuple(names))
+    info = _decode_rest(_REST_OPENED + line.rest).pivot_info
+    label = Label(kind=line.kind or ActionKind.MESSAGE, raw=b"", tools=line.names)
     refusal = duplicate_refusal(info.uuid)
-    tally.subtract(count_outcome(Row(label, info, kept.key, (), memoryview(b"")), kept.part))
-    tally.update(count_outcome(refusal, kept.part))
-    place = Source(path=source, line=info.line, offset=kept.offset, record=info.record)
+    tally.subtract(count_outcome(Row(label, info, b"", (), memoryview(b"")), draft.part))
+    tally.update(count_outcome(refusal, draft.part))
+    place = Source(path=source, line=info.line, offset=draft.offset, record=info.record)
     return skipped_line(place, info.call, refusal)
