@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,7 +12,7 @@ from gymbal.cli.render import emit, format_option
 from gymbal.errors import UsageError
 
 if TYPE_CHECKING:
-    from gymbal.model.profile_report import ProfileReport
+    from gymbal.model.profile_report import ProfileProgress, ProfileReport
 
 INTERRUPTED_EXIT = 130
 
@@ -136,6 +137,8 @@ def profile_command(
         report = pivot_profile_from_field(pivots, output, from_field)
     else:
         report = _ask(pivots, output, **asking)
+        if sys.stderr is not None and sys.stderr.isatty():
+            click.echo("\r\x1b[K", nl=False, err=True)
     emit(profile_document(report), report, format)
     click.get_current_context().exit(_exit_code(report))
 
@@ -177,8 +180,15 @@ def _ask(
         extra_body=_object(extra_body),
         limits=SamplingLimits(concurrency=concurrency, timeout=timeout, attempts=attempts),
         budget=Budget(tokens=max_tokens_total, cost=max_cost, prices=prices),
+        progress=_show if sys.stderr is not None and sys.stderr.isatty() else None,
         **plain,
     )
+
+
+def _show(progress: ProfileProgress) -> None:
+    """One line that the next one overwrites."""
+    failed = f", {progress.failed} failed" if progress.failed else ""
+    click.echo(f"\r{progress.answered} of {progress.most} samples{failed}\x1b[K", nl=False, err=True)
 
 
 def _object(text: str | None) -> dict[str, Any]:

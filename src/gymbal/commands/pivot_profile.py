@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from gymbal.io.profile_file import write_profile
 from gymbal.io.sample_journal import JournalWriter, read_journal_header
 from gymbal.model.pivot_index import PivotEntry
 from gymbal.model.profile import JournalHeader, PivotProfile, ProfileSource
-from gymbal.model.profile_report import ProfileReport, SampledReport, TokenCounts
+from gymbal.model.profile_report import ProfileProgress, ProfileReport, SampledReport, TokenCounts
 from gymbal.model.sampling import (
     Api,
     Budget,
@@ -60,13 +60,15 @@ def pivot_profile(
     api_key_env: str | None = None,
     limits: SamplingLimits | None = None,
     budget: Budget | None = None,
+    progress: Callable[[ProfileProgress], object] | None = None,
 ) -> ProfileReport:
     """Ask a policy for `k` one-turn samples at each pivot, score them, and write the profile.
 
     `pivots` is what `open_pivots` takes. The samples go into a journal beside `output` as they come; where
     it is there already, what it holds is not asked again. `config` is the Gym config that scores the rows;
     for a folder by default its own, for an index its threshold, else Gym's stock config. `api` is `chat`,
-    `responses` or `auto`. `api_key_env` names the environment variable that holds the key.
+    `responses` or `auto`. `api_key_env` names the environment variable that holds the key. `progress` is
+    called every few seconds.
 
     A run that was interrupted or used up its budget still writes the profile of what it has: see
     `SampledReport.end`. Raises UsageError, InputError, and EndpointError when the endpoint cannot be asked.
@@ -91,7 +93,7 @@ def pivot_profile(
     )
     meter = Meter(budget)
     with JournalWriter(journal_path, _header(settings, base_url, scorer, opened)) as journal:
-        plan = ProfilePlan(k, journal, meter, scorer=scorer, row=opened.row, model=model)
+        plan = ProfilePlan(k, journal, meter, scorer=scorer, row=opened.row, model=model, progress=progress)
         entries, duplicates = _take_in(opened, plan)
         plan.recall(journal.known)
         end = _ask(plan, _lanes(entries, opened), endpoint, settings, limits, meter, adaptive=adaptive)

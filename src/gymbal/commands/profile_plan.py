@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
 from gymbal.io.sample_journal import JournalWriter, KnownSample
 from gymbal.model.pivot_index import PivotEntry
 from gymbal.model.profile import PivotProfile, ProfileSource, Sample, SampleFailure, SampleStatus, StopRule
-from gymbal.model.profile_report import SampleCounts
+from gymbal.model.profile_report import ProfileProgress, SampleCounts
 from gymbal.pivot.adaptive import is_settled
 from gymbal.pivot.profile import profile_of
 from gymbal.pivot.row_scorer import ReadyRow, RowScorer
@@ -16,6 +17,8 @@ from gymbal.sampling.chat import UnaskableError
 from gymbal.sampling.client import Outcome
 from gymbal.sampling.meter import Meter
 from gymbal.verify import LabelError, UnscorableError
+
+PROGRESS_SECONDS = 5.0
 
 
 class _State:
@@ -48,6 +51,7 @@ class ProfilePlan:
         scorer: RowScorer,
         row: Callable[[PivotEntry], bytes],
         model: str,
+        progress: Callable[[ProfileProgress], object] | None = None,
     ) -> None:
         self.k = k
         self.rule: StopRule | None = None
@@ -63,6 +67,8 @@ class ProfilePlan:
         self._scorer = scorer
         self._row = row
         self._model = model
+        self._progress = progress
+        self._told = time.monotonic()
         self._states: dict[str, _State] = {}
         self._entries: dict[str, PivotEntry] = {}
         self._ready: dict[str, ReadyRow] = {}
@@ -83,14 +89,14 @@ class ProfilePlan:
         """Take in what the journal holds. Samples of other pivots, or beyond `k`, stay in it unused."""
         for known in samples:
             state = self._states.get(known.pivot)
-            if known.status is SampleStatus.OK:
+            if known.status is SampleStatus.OK or known.failure is SampleFailure.UNSCORABLE:
                 self._meter.add(known.usage)
             if state is None or known.sample >= self.k:
                 continue
             if known.status is SampleStatus.OK and known.reward is not None:
                 self._earlier += known.sample not in state.rewards
                 self._answer(state, known.sample, known.reward, known.category, known.truncated)
-            else:
+            elif known.sample not in state.rewards:
                 state.failed[known.sample] = known.failure or SampleFailure.CONNECTION
 
     def wave(self, pivot: str) -> Sequence[int]:
@@ -125,13 +131,28 @@ class ProfilePlan:
         state = self._states[pivot]
         if made.reward is not None:
             self._answer(state, sample, made.reward, made.category, made.truncated)
-            return
+        else:
+            self._fail(state, sample, made)
+        self._tell()
+
+    def _fail(self, state: _State, sample: int, made: Sample) -> None:
         state.failed[sample] = made.failure or SampleFailure.CONNECTION
         state.failed_now.add(sample)
         self.last_failure = made.detail
         if made.failure is SampleFailure.REFUSED:
             # The same request would be refused again; a later run asks it anew.
             state.failed_now.update(range(self.k))
+
+    def _tell(self) -> None:
+        """Say where the profile stands, now and then: counting looks at every pivot."""
+        now = time.monotonic()
+        if self._progress is None or now - self._told < PROGRESS_SECONDS:
+            return
+        self._told = now
+        answered = sum(len(state.rewards) for state in self._states.values())
+        failed = sum(len(state.failed) for state in self._states.values())
+        most = self.k * len(self._states)
+        self._progress(ProfileProgress(answered=answered, failed=failed, most=most))
 
     def profile(self, pivot: str) -> PivotProfile:
         """What is known of a pivot."""

@@ -78,6 +78,15 @@ class SampledReport(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float
 
 
+class ProfileProgress(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a profile stands while it is made."""
+
+    answered: int
+    failed: int
+    most: int
+    """Samples of all pivots; an adaptive profile ends before."""
+
+
 class RecordedReport(msgspec.Struct, frozen=True, kw_only=True):
     """Where rewards came from that somebody else collected."""
 
