@@ -35,11 +35,14 @@ INSIDE = "--inside-gym-python"
 GYM_SERVER = "resources_servers.single_step_tool_use_with_argument_comparison.common"
 
 PEAK = """
-import resource, sys
+import re, sys
+from pathlib import Path
 from gymbal.commands.pivot_validate import pivot_validate
 pivot_validate(sys.argv[1])
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1024 if sys.platform == "linux" else 1))
+status = Path("/proc/self/status")
+print(re.search(r"VmHWM:\\s*(\\d+)", status.read_text())[1] if status.exists() else 0)
 """
+"""Prints kilobytes. `ru_maxrss` would count what the parent held when it started this program."""
 
 
 class Shape(NamedTuple):
@@ -111,7 +114,7 @@ def measure(dataset: Path, kilobytes: int, rounds: int, gym_python: str | None) 
     for name, spent in seconds.items():
         ratio = f"{spent / seconds['gymbal']:>6.1f} times as long as gymbal"
         print(f"  {name:<16}{size / spent:>8.0f} MB/s{1e6 * spent / count:>10.0f} us a row {ratio}")
-    print(f"  peak memory of gymbal: {peak / MEGABYTE:.0f} MB")
+    print(f"  peak memory of gymbal: {peak * 1024 / MEGABYTE:.0f} MB")
 
 
 def best_of(ways: dict[str, Way], rounds: int) -> dict[str, float]:

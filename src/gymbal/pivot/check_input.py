@@ -21,9 +21,6 @@ INPUT = f"{REQUEST}.input"
 
 INPUT_RULES = ("P011", "P012", "P013", "P014", "P015", "P016", "P023", "P024")
 
-KEPT_BYTES = 16 * 1024 * 1024
-"""Items kept for later rows, so that rows in any order are judged fast too."""
-
 
 class _SeenItem(NamedTuple):
     """An input item that was judged."""
@@ -43,19 +40,14 @@ class InputChecker:
 
     def __init__(self) -> None:
         self._start()
-        self._kept: dict[bytes, _SeenItem] = {}
-        self._kept_bytes = 0
 
     def check(self, known: int, items: Sequence[bytes]) -> list[Check]:
         """Return what breaks a rule. The input is the first `known` items of the one before, and `items`."""
-        if known == len(self._seen):
-            # An item at which a trajectory goes on is new: nothing is gained by looking for it.
-            self._take(_judge_all(items))
-        else:
+        if known < len(self._seen):
             kept = self._seen[:known]
             self._start()
             self._take(kept)
-            self._take([self._kept_or_judged(raw) for raw in items])
+        self._take(_judge_all(items))
         return [*self._broken, *self._check_end()]
 
     def digest(self) -> bytes:
@@ -69,16 +61,15 @@ class InputChecker:
         self._hasher = sha256()
 
     def _take(self, items: Sequence[_SeenItem]) -> None:
-        for index, (raw, paired, broken) in enumerate(items, len(self._seen)):
-            # JSON values with commas between them: another list of items has other bytes.
-            self._hasher.update(raw)
-            self._hasher.update(b",")
+        for index, (_, paired, broken) in enumerate(items, len(self._seen)):
             if broken is not None:
                 rule, found = broken
                 self._broken.append(Check(rule, f"{INPUT}[{index}]", found))
             unmatched = None if paired is None else self._matching.refusal(paired)
             if unmatched is not None:
                 self._broken.append(Check("P014", f"{INPUT}[{index}]", unmatched.detail))
+        # JSON values, each with a comma behind it: another list of items has other bytes.
+        self._hasher.update(b",".join([*(raw for raw, _, _ in items), b""]))
         self._seen += items
 
     def _check_end(self) -> list[Check]:
@@ -89,17 +80,6 @@ class InputChecker:
             return [Check("P016", f"{INPUT}[{len(self._seen) - 1}]", f"ends on a {last.type_name}")]
         left_open = self._matching.open_call()
         return [] if left_open is None else [Check("P015", INPUT, left_open.detail)]
-
-    def _kept_or_judged(self, raw: bytes) -> _SeenItem:
-        known = self._kept.get(raw)
-        if known is None:
-            known = _judge(raw)
-            self._kept_bytes += len(raw)
-            if self._kept_bytes > KEPT_BYTES:
-                self._kept.clear()
-                self._kept_bytes = len(raw)
-            self._kept[raw] = known
-        return known
 
 
 def _judge_all(items: Sequence[bytes]) -> list[_SeenItem]:

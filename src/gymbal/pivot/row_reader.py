@@ -132,8 +132,7 @@ class RowReader:
         found.known = _equal_beginning(items, self._items)
         found.items = items[found.known :]
         self._items = items
-        first = _first_item(span)
-        self._run = span.buffer[first : _after_items(span.buffer, first, span.stop, items)]
+        self._run.clear()
         return found
 
     def _found(self, row: _UsualRow, line: bytes) -> ReadRow:
@@ -236,12 +235,6 @@ def _walk(buffer: bytearray, at: int, stop: int, items: Sequence[bytes]) -> tupl
             break
         at += 1
     return known, end
-
-
-def _after_items(buffer: bytearray, first: int, stop: int, items: Sequence[bytes]) -> int:
-    """Where all of `items` end that begin at `first`; `first` where others stand there."""
-    known, end = _walk(buffer, first, stop, items) if first else (0, 0)
-    return end if items and known == len(items) else first
 
 
 def _equal_beginning(items: Sequence[bytes], before: Sequence[bytes]) -> int:
