@@ -66,6 +66,16 @@ class Bridge:
         found: Json = self._ask({"ask": "compare", "baseline": str(baseline), "candidate": str(candidate)})
         return found
 
+    def chat_requests(self, requests: Sequence[Json]) -> list[Json]:
+        """Each Responses request as the chat request that Gym's vLLM model server makes of it."""
+        found: list[Json] = self._ask({"ask": "chat_requests", "requests": list(requests)})
+        return found
+
+    def chat_items(self, messages: Sequence[Json]) -> list[list[Json]]:
+        """The Responses items that the same server makes of each assistant message."""
+        found: list[list[Json]] = self._ask({"ask": "chat_items", "messages": list(messages)})
+        return found
+
     def _ask(self, question: Json) -> Any:
         process, questions, answers = self._pipes()
         answer = ""

@@ -6,6 +6,8 @@ Reads one JSON object a line from standard input and answers each with one line 
     {"ask": "categories"}
     {"ask": "accept", "rows": [{...}, ...]}
     {"ask": "compare", "baseline": "a/rollouts.jsonl", "candidate": "b/rollouts.jsonl"}
+    {"ask": "chat_requests", "requests": [{...}, ...]}
+    {"ask": "chat_items", "messages": [{...}, ...]}
 
 `bridge.py` is the other end.
 """
@@ -24,6 +26,7 @@ from nemo_gym.comparison.runner import build_comparison_result
 from nemo_gym.comparison.schema import ComparisonConfig
 from nemo_gym.config_types import ConfigError
 from nemo_gym.openai_utils import NeMoGymResponseCreateParamsNonStreaming
+from nemo_gym.responses_converter import ResponsesConverter
 from nemo_gym.server_utils import ServerClient
 from pydantic import ValidationError
 from resources_servers.single_step_tool_use_with_argument_comparison import app, task_data
@@ -127,8 +130,28 @@ def compare(question: Json) -> Json:
         return {"error": str(error)}
 
 
+def chat_requests(question: Json) -> list[Json]:
+    """What the vLLM model server makes of each Responses request before it sends it on."""
+    converter = ResponsesConverter(return_token_id_information=False)
+    return [
+        converter.responses_to_chat_completion_create_params(
+            NeMoGymResponseCreateParamsNonStreaming.model_validate(request)
+        ).model_dump(mode="json", exclude_unset=True)
+        for request in question["requests"]
+    ]
+
+
+def chat_items(question: Json) -> list[list[Json]]:
+    """The Responses items that the same server makes of each assistant message of a chat answer."""
+    converter = ResponsesConverter(return_token_id_information=False)
+    return [
+        [item.model_dump(mode="json") for item in converter.postprocess_assistant_message_dict(message)]
+        for message in question["messages"]
+    ]
+
+
 ANSWERS: dict[str, Callable[[Json], Any]] = {
-    answer.__name__: answer for answer in (verify, categories, accept, compare)
+    answer.__name__: answer for answer in (verify, categories, accept, compare, chat_requests, chat_items)
 }
 
 
