@@ -18,10 +18,14 @@ from recorded_searches import (
     write_run,
 )
 
+from gymbal.commands.open_pivots import open_pivots
+from gymbal.commands.pivot_index import pivot_index
 from gymbal.commands.pivot_rescore import pivot_rescore
 from gymbal.errors import InputError, UsageError
 from gymbal.model.profile import SampleFailure
 from gymbal.model.rescore import Direction, FlipGroup, RescoreReport, SamplesKind, SettingsSource
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
 
 EXPECTED = "cheap flights to Oslo"
 SHORTER = "cheap flights Oslo"  # 3 common of 4 + 3 words: 0.43
@@ -284,3 +288,31 @@ def test_rescore_refuses_what_cannot_be_joined(tmp_path: Path, journal: Path, pi
         rescored(journal, pivots, options={"threshold": 0.2})
     with pytest.raises(InputError):
         stricter(tmp_path / "nowhere", pivots)
+
+
+def test_rescore_takes_an_index_for_the_rows(tmp_path: Path) -> None:
+    index = tmp_path / "tool_use.index.jsonl"
+    pivot_index(EXAMPLES / "rollouts" / "tool_use.rollouts.jsonl", index, name="tool_use")
+    samples = EXAMPLES / "pivots" / "rated.samples.jsonl"
+    options = {"word_count_similarity_threshold": 0.35}
+    by_rows, by_index = (
+        rescored(samples, pivots, options=options) for pivots in (EXAMPLES / "pivots" / "rated.jsonl", index)
+    )
+    assert by_index.flips == by_rows.flips
+    assert by_index.pivot_moves == by_rows.pivot_moves
+    # The index is another file than the one that the journal's first line names.
+    assert by_index.notes == (
+        "The journal is of another file than these pivots; samples were joined by the pivots' ids.",
+    )
+
+
+def test_rescore_takes_the_threshold_of_an_index_for_the_settings_before(tmp_path: Path) -> None:
+    source = EXAMPLES / "rollouts" / "tool_use.rollouts.jsonl"
+    index = tmp_path / "tool_use.index.jsonl"
+    pivot_index(source, index, name="tool_use", threshold=0.3)
+    first = next(iter(open_pivots(index)))
+    asked = {"pivot_info": {"uuid": first.id}, "expected_action": {}, "responses_create_params": {}}
+    run = write_run(tmp_path / "run", [(asked, [search(q="x")], 0.0)])
+    report = rescored(run, index, options={"keep_quotes": True})
+    assert report.before_from is SettingsSource.INDEX
+    assert report.before == {"word_count_similarity_threshold": 0.3}

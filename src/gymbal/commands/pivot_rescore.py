@@ -69,7 +69,7 @@ def pivot_rescore(
     path = Path(samples)
     header = read_journal_header(path) if _is_journal(path) else None
     opened = open_pivots(pivots)
-    was = _before(before, header, Path(pivots))
+    was = _before(before, header, Path(pivots), opened)
     now = _after(was, config, options or {})
     left_out: Counter[str] = Counter()
     answers = _journal_answers(path, left_out) if header is not None else _gym_answers(path, left_out)
@@ -119,7 +119,9 @@ def _is_journal(path: Path) -> bool:
     return first is not None and first.data.startswith(HEADER_START)
 
 
-def _before(before: str | Path | None, header: JournalHeader | None, pivots: Path) -> _Settings:
+def _before(
+    before: str | Path | None, header: JournalHeader | None, pivots: Path, opened: Pivots
+) -> _Settings:
     """The settings that gave the recorded rewards, as far as anything says."""
     if before is not None:
         return _Settings(_gym_config(before), STOCK_OPTIONS, SettingsSource.CONFIG)
@@ -132,6 +134,8 @@ def _before(before: str | Path | None, header: JournalHeader | None, pivots: Pat
             "the journal was scored by several resources servers, and does not say which row by which",
             remedy="Name the Gym config that it was scored with as the settings before.",
         )
+    if opened.header is not None:
+        return _Settings(None, {NEEDED_OPTION: opened.header.threshold}, SettingsSource.INDEX)
     return _Settings(None, STOCK_OPTIONS, SettingsSource.STOCK)
 
 

@@ -27,6 +27,8 @@ class SettingsSource(StrEnum):
     """The journal's first line."""
     CONFIG = "config"
     """A Gym config that was named, or that lies in the dataset folder."""
+    INDEX = "index"
+    """The threshold that an index of pivots was made for."""
     STOCK = "stock"
     """Assumed: nothing says it, so Gym's stock config is taken."""
 

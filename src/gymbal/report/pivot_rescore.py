@@ -15,6 +15,7 @@ MOST_GROUPS = 20
 _SOURCES = {
     SettingsSource.JOURNAL: "as the journal records",
     SettingsSource.CONFIG: "of a Gym config",
+    SettingsSource.INDEX: "with the threshold of the index",
     SettingsSource.STOCK: "assumed: Gym's stock config",
 }
 
