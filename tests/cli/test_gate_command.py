@@ -209,3 +209,25 @@ def test_candidate_given_twice_is_refused(tmp_path: Path) -> None:
 def test_help_names_every_exit_code() -> None:
     text = gymbal("gate", "--help").stdout
     assert all(f"  {code}  " in text for code in range(4))
+
+
+def test_metric_that_no_run_reports_is_refused_with_those_there_are(tmp_path: Path) -> None:
+    file = policy(tmp_path, QUIZ + 'path = "."\nmargin = 0.2\nmetric = "pass@64/accuracy"\n')
+    result = gymbal("gate", file, BASELINE, CANDIDATE)
+    assert result.returncode == 2
+    assert "benchmark quiz" in result.stderr
+    assert "mean/reward" in result.stderr
+
+
+def test_one_file_for_two_reports_is_refused(tmp_path: Path) -> None:
+    file = policy(tmp_path, QUIZ + 'path = "."\nmargin = 0.2\n')
+    twice = ("--junit", tmp_path / "report", "--summary", tmp_path / "." / "report")
+    result = gymbal("gate", file, BASELINE, CANDIDATE, *twice)
+    assert result.returncode == 2
+    assert "same file" in result.stderr
+    assert not (tmp_path / "report").exists()
+
+
+@pytest.mark.parametrize("text", ["level = nan\n" + QUIZ + "margin = 0.1\n", QUIZ + "margin = nan\n"])
+def test_value_that_is_no_number_is_refused(tmp_path: Path, text: str) -> None:
+    assert gymbal("gate", policy(tmp_path, text), BASELINE, CANDIDATE).returncode == 2

@@ -73,3 +73,15 @@ def test_wrong_path_is_refused_before_anything_is_read(tmp_path: Path) -> None:
     assert result.returncode == 2
     assert result.stdout == ""
     assert "nowhere" in result.stderr
+
+
+@pytest.mark.parametrize("candidates", [(CANDIDATE,), (CANDIDATE, "72% n=18 k=4")])
+def test_metric_that_no_side_reports_is_refused_with_those_there_are(candidates: tuple[str, ...]) -> None:
+    result = gymbal("triage", BASELINE, *candidates, "--metric", "pass@64/accuracy")
+    assert result.returncode == 2
+    assert "mean/reward" in result.stderr
+
+
+@pytest.mark.parametrize("candidate", [CANDIDATE, "72% n=18 k=4"])
+def test_level_that_is_no_number_is_refused(candidate: str) -> None:
+    assert gymbal("triage", BASELINE, candidate, "--level", "nan").returncode == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,9 @@ from run_factory import make_run
 from gymbal.errors import InputError, UsageError
 from gymbal.model.finding import Finding, Rung, Status, TriageReport
 from gymbal.model.reference import ErrorKind, Grade
+from gymbal.readers.gate_policy import read_gate_policy
 from gymbal.readers.reference import is_reference, read_reference
+from gymbal.readers.run.locate import locate
 from gymbal.triage.published.explain import explain_published
 
 
@@ -69,6 +72,77 @@ def test_file_with_an_unknown_key_is_refused(tmp_path: Path) -> None:
     path.write_text('score = "73.2%"\ntemprature = 0.6\n')
     with pytest.raises(InputError, match="temprature"):
         read_reference(str(path))
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("73.2% n=198 n=200", "tasks is stated twice: 198 and 200"),
+        ("73.2% n=198 tasks=198", "tasks is stated twice"),
+        ("73.2% ±1.4 error=1.4", "error is stated twice"),
+        ("73.2% temperature=0.6 config.temperature=1", "temperature is stated twice"),
+        ("73.2% temprature=0.6", "did you mean temperature"),
+        ("73.2% soruce=card", "did you mean source"),
+        ("73.2% config.temprature=0.6", "did you mean temperature"),
+        ("73.2% shots=5", "unknown name 'shots'"),
+        ("73.2% n=١٩٨", "not a whole number"),
+        ("73.2% error=١", "not a number"),
+        ("73.2% read=20261102", "not a date"),
+        ("73.2% label=", "not one line of text"),
+        ("73.2% source='two\nlines'", "not one line of text"),
+    ],
+)
+def test_line_that_could_be_misread_is_refused(line: str, problem: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        read_reference(line)
+    assert problem in str(refused.value)
+
+
+def test_fact_of_another_name_is_stated_under_config() -> None:
+    facts = read_reference("73.2% config.shots=5 top_k=20 config.note=nan").facts
+    assert [(fact.name, fact.value) for fact in facts] == [("shots", 5), ("top_k", 20), ("note", "nan")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'score = "73.2%"\nlabel = 5\n',
+        'score = "73.2%"\nlabel = ["a"]\n',
+        'score = "73.2%"\nsource = {a = 1}\n',
+        'score = "73.2%"\nmetric = 1\n',
+        'score = "73.2%"\nn = 198\ntasks = 198\n',
+        'score = "٧٣"\n',
+        'score = "73.2%"\n[config]\nmax_output_token = 5\n',
+    ],
+)
+def test_file_that_could_be_misread_is_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "card.toml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError):
+        read_reference(str(path))
+
+
+def test_file_with_a_byte_order_mark_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "card.toml"
+    path.write_bytes(b'\xef\xbb\xbfscore = "73.2%"\n')
+    assert read_reference(str(path)).printed == "73.2"
+
+
+def test_number_in_other_digits_is_no_reference() -> None:
+    assert not is_reference("٧٣.٢%")
+
+
+def test_pipe_in_place_of_a_file_is_refused_at_once(tmp_path: Path) -> None:
+    pipe = tmp_path / "card.toml"
+    os.mkfifo(pipe)
+    with pytest.raises(InputError, match="no regular file"):
+        read_reference(str(pipe))
+    with pytest.raises(InputError, match="no regular file"):
+        locate(pipe)
+    with pytest.raises(InputError, match="no regular file"):
+        read_gate_policy(pipe)
+    with pytest.raises(InputError, match="no regular file"):
+        locate("/dev/zero")
 
 
 def test_paths_are_no_references() -> None:

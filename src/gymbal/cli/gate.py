@@ -43,6 +43,8 @@ def gate(
       2  usage error, or a policy that is not valid
       3  INCONCLUSIVE: a blocking benchmark shows neither, or is missing
     """
+    if junit is not None and summary is not None and _same_place(junit, summary):
+        raise click.UsageError("--junit and --summary name the same file")
     from gymbal.commands.gate import gate as decide
     from gymbal.report.gate import gate_document
 
@@ -59,6 +61,13 @@ def gate(
         _write(summary, to_markdown(document).encode())
     emit(document, report, format)
     ctx.exit(report.exit_code)
+
+
+def _same_place(one: str, other: str) -> bool:
+    """Whether two paths lead to one file, be it there or not."""
+    import os
+
+    return os.path.realpath(one) == os.path.realpath(other)
 
 
 def _write(file: str, data: bytes) -> None:

@@ -19,6 +19,7 @@ from gymbal.readers.run import read_run
 from gymbal.triage.gate.contest import Absence, Contest, Evidence, weigh
 from gymbal.triage.gate.judge import judge
 from gymbal.triage.metric import parse_metric
+from gymbal.triage.reported import UnreportedMetricError
 
 
 def gate(
@@ -34,7 +35,8 @@ def gate(
     A side is a folder with one run directory per benchmark, or, for benchmarks whose `path` is `.`, whatever
     `triage_runs` takes for a run. Waivers count until `today`, `seed` is that of permutation draws. A run
     that is missing or cannot be read is a reason for INCONCLUSIVE. Raises InputError for a policy that is
-    not valid and for a side that does not exist, UsageError for a candidate that is given twice.
+    not valid and for a side that does not exist, UsageError for a candidate that is given twice and for a
+    metric that neither run reports.
     """
     rules = read_gate_policy(policy)
     _check_metrics(rules, Path(policy))
@@ -79,6 +81,8 @@ def _weigh(
         return theirs
     try:
         return weigh(rule, base, theirs, level=level, seed=seed)
+    except UnreportedMetricError as error:
+        raise UsageError(f"benchmark {rule.name}: {error.message}", remedy=error.remedy) from error
     except UsageError as error:
         return Absence(
             reason=error.message, remedy="name the agent of this benchmark in the policy: agent = ..."

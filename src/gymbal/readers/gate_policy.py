@@ -23,6 +23,7 @@ MAY_BE_REQUIRED = (Rung.INTEGRITY, Rung.CODE, Rung.BENCHMARK, Rung.METHOD, Rung.
 MAY_DIFFER = (Rung.METHOD,)
 """Other tasks, lost rollouts and broken runs are never meant; a difference in code needs no leave."""
 
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _PLACE = re.compile(r" - at `\$\.?(?P<key>[^`]*)`$")
 _UNKNOWN_KEY = re.compile(r"Object contains unknown field `(?P<name>.*)`", re.DOTALL)
 _MISSING_KEY = re.compile(r"Object missing required field `(?P<name>.*)`")
@@ -43,8 +44,10 @@ def read_gate_policy(path: str | Path) -> GatePolicy:
     """Read and check a policy. Raises InputError with the key path (tables count from 0) for anything in it
     that is unknown, missing, out of range or contradictory."""
     file = Path(path)
+    if file.exists() and not file.is_file():
+        raise InputError("is no regular file", path=file, remedy="give a TOML file")
     try:
-        table = tomllib.loads(read_bounded(file, MAX_BYTES).decode())
+        table = tomllib.loads(read_bounded(file, MAX_BYTES).decode("utf-8-sig"))
     except (RecursionError, ValueError) as error:  # ValueError: no TOML, no UTF-8, or too long a number
         raise InputError(f"is not TOML: {error}", path=file) from error
     try:
@@ -73,7 +76,7 @@ def _with_plain_dates(table: dict[str, Any], file: Path) -> dict[str, Any]:
 
 def _day(value: Any, key: str, file: Path) -> str:
     try:
-        if isinstance(value, str):
+        if isinstance(value, str) and _DAY.fullmatch(value):
             return datetime.date.fromisoformat(value).isoformat()
         if isinstance(value, datetime.date) and not isinstance(value, datetime.datetime):
             return value.isoformat()

@@ -7,6 +7,7 @@ import os
 import re
 import shlex
 import tomllib
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +21,12 @@ MAX_BYTES = 1024 * 1024
 
 EXAMPLE = "73.2% n=198 k=8 ±1.4 source='model card' read=2026-11-02 temperature=0.6"
 
-_SCORE = re.compile(r"(?P<digits>\d+(\.\d+)?)(?P<percent>%?)")
-_ERROR = re.compile(r"(±|\+-|\+/-)(?P<digits>\d+(\.\d+)?)%?")
+MAX_TEXT = 200
+"""Characters of a label or a source."""
+
+_SCORE = re.compile(r"(?P<digits>[0-9]+(\.[0-9]+)?)(?P<percent>%?)")
+_NUMBER = re.compile(r"-?[0-9]{1,300}(\.[0-9]+)?([eE][+-]?[0-9]{1,2})?")
+_ERROR = re.compile(r"(±|\+-|\+/-)(?P<digits>[0-9]+(\.[0-9]+)?)%?")
 
 _KEYS = {
     "n": "tasks",
@@ -35,7 +40,7 @@ _KEYS = {
     "read": "read",
     "label": "label",
 }
-"""Names that describe the number itself; every other name is a config fact."""
+"""Names that describe the number itself; `score` stands beside them in a file."""
 
 _ROLES = {
     "temperature": Role.SAMPLING,
@@ -52,7 +57,28 @@ _ROLES = {
     "gym_commit": Role.CODE,
     "gym_version": Role.CODE,
     "serving_engine": Role.SERVING,
+    "serving_engine_version": Role.SERVING,
+    "gpu_type": Role.SERVING,
+    "driver_container": Role.CODE,
+    "model_checkpoint": Role.MODEL,
+    "top_k": Role.SAMPLING,
+    "min_p": Role.SAMPLING,
+    "seed": Role.SAMPLING,
+    "extra_body": Role.SAMPLING,
+    "max_tool_calls": Role.LIMITS,
+    "max_steps": Role.LIMITS,
+    "max_turns": Role.LIMITS,
+    "timeout": Role.LIMITS,
+    "instructions": Role.PROMPT,
+    "tool_choice": Role.TOOLS,
+    "parallel_tool_calls": Role.TOOLS,
 }
+"""Config facts that a line can state by name; any other is written `config.NAME=value`."""
+
+CONFIG_PREFIX = "config."
+
+_ALIKE = 0.85
+"""Names this similar to a known one are slips of the pen: `temprature`, but not `top_k` for `top_p`."""
 
 
 def is_reference(text: str) -> bool:
@@ -72,15 +98,17 @@ def read_reference(text: str) -> Reference:
         return _from_file(Path(text))
     fields = _parse_line(text)
     unit = "%" if fields["scale"] > 1 else ""
-    return _reference(fields.pop("label", f"{fields['printed']}{unit}"), fields, UsageError)
+    return _reference(f"{fields['printed']}{unit}", fields, UsageError)
 
 
 def _from_file(path: Path) -> Reference:
     def fail(problem: str, *, remedy: str | None = None) -> InputError:
         return InputError(problem, path=path, remedy=remedy)
 
+    if path.exists() and not path.is_file():
+        raise fail("is no regular file", remedy="give a TOML file")
     try:
-        table = tomllib.loads(read_bounded(path, MAX_BYTES).decode())
+        table = tomllib.loads(read_bounded(path, MAX_BYTES).decode("utf-8-sig"))
     except (RecursionError, ValueError) as error:  # ValueError: no TOML, no UTF-8, or too long a number
         raise fail(f"is not TOML: {error}") from error
     config = table.pop("config", {})
@@ -91,10 +119,16 @@ def _from_file(path: Path) -> Reference:
         raise fail("score: expected a number as printed, in quotes", remedy='write score = "73.2%"')
     unknown = sorted(table.keys() - _KEYS.keys())
     if unknown:
-        raise fail(f"unknown keys: {', '.join(unknown)}", remedy="put what describes the run under [config]")
-    fields = {**_score_fields(str(score), fail), **{_KEYS[name]: value for name, value in table.items()}}
-    label = fields.pop("label", path.stem)
-    return _reference(label, {**fields, "config": config}, fail)
+        hint = _nearest(unknown[0], (*_KEYS, "score"))
+        raise fail(
+            f"unknown keys: {', '.join(unknown)}{hint}", remedy="put what describes the run under [config]"
+        )
+    for name in config:
+        _check_slip(name, fail)
+    fields: dict[str, Any] = _score_fields(str(score), fail)
+    for name, value in table.items():
+        _set(fields, _KEYS[name], value, fail)
+    return _reference(path.stem, {**fields, "config": config}, fail)
 
 
 def _parse_line(text: str) -> dict[str, Any]:
@@ -107,14 +141,51 @@ def _parse_line(text: str) -> dict[str, Any]:
         error_bar = _ERROR.fullmatch(word)
         name, equals, value = word.partition("=")
         if error_bar:
-            fields["error"] = error_bar["digits"]
+            _set(fields, "error", error_bar["digits"], UsageError)
         elif equals and name in _KEYS:
-            fields[_KEYS[name]] = value
+            _set(fields, _KEYS[name], value, UsageError)
         elif equals and name:
-            fields["config"][name] = _plain(value)
+            _set(fields["config"], _config_name(name), _plain(value), UsageError)
         else:
             raise UsageError(f"reference: {word!r} is no key=value", remedy=f"write it like: {EXAMPLE}")
     return fields
+
+
+def _config_name(name: str) -> str:
+    """The fact that a line's `name` states: a known one, or what follows `config.`."""
+    if name in _ROLES:
+        return name
+    if name.startswith(CONFIG_PREFIX) and name != CONFIG_PREFIX:
+        _check_slip(name.removeprefix(CONFIG_PREFIX), UsageError)
+        return name.removeprefix(CONFIG_PREFIX)
+    raise UsageError(
+        f"reference: unknown name {name!r}{_nearest(name, (*_KEYS, *_ROLES))}",
+        remedy=f"write a config fact of another name as {CONFIG_PREFIX}{name}=...",
+    )
+
+
+def _check_slip(name: str, fail: Any) -> None:
+    """Refuse a config name that is nearly a known one: it would be compared with nothing."""
+    if name not in _ROLES and _close(name, _ROLES, _ALIKE):
+        raise fail(f"config: unknown name {name!r}{_nearest(name, _ROLES)}")
+
+
+def _nearest(name: str, known: Iterable[str]) -> str:
+    close = _close(name, known, 0.6)
+    return f"; did you mean {close[0]}?" if close else ""
+
+
+def _close(name: str, known: Iterable[str], similarity: float) -> list[str]:
+    # Only here, so that a reference without a mistake does not wait for it.
+    import difflib
+
+    return difflib.get_close_matches(name, list(known), n=1, cutoff=similarity)
+
+
+def _set(fields: dict[str, Any], name: str, value: Any, fail: Any) -> None:
+    if name in fields:
+        raise fail(f"{name} is stated twice: {fields[name]} and {value}")
+    fields[name] = value
 
 
 def _score_fields(text: str, fail: Any) -> dict[str, Any]:
@@ -128,24 +199,24 @@ def _score_fields(text: str, fail: Any) -> dict[str, Any]:
     return {"printed": match["digits"], "scale": scale}
 
 
-def _reference(label: Any, fields: dict[str, Any], fail: Any) -> Reference:
+def _reference(label: str, fields: dict[str, Any], fail: Any) -> Reference:
     error = fields.get("error")
     kind = str(fields.get("error_kind", ErrorKind.UNKNOWN))
     if kind not in set(ErrorKind):
         raise fail(f"error_kind {kind!r} is none of {', '.join(ErrorKind)}")
-    if error is not None and not re.fullmatch(r"\d+(\.\d+)?", str(error)):
+    if error is not None and not re.fullmatch(r"[0-9]+(\.[0-9]+)?", str(error)):
         raise fail(f"error {error!r} is not a number")
     return Reference(
-        label=str(label),
+        label=_line_of_text(fields.get("label"), "label", fail) or label,
         printed=fields["printed"],
         scale=fields["scale"],
-        metric=_text(fields.get("metric")),
+        metric=_line_of_text(fields.get("metric"), "metric", fail),
         tasks=_count(fields.get("tasks"), "n", fail),
         repeats=_count(fields.get("repeats"), "k", fail),
-        error=_text(error),
+        error=None if error is None else str(error),
         error_kind=ErrorKind(kind),
         facts=tuple(_fact(str(name), value) for name, value in fields.get("config", {}).items()),
-        source=_text(fields.get("source")),
+        source=_line_of_text(fields.get("source"), "source", fail),
         read=_date(fields.get("read"), fail),
     )
 
@@ -153,7 +224,7 @@ def _reference(label: Any, fields: dict[str, Any], fail: Any) -> Reference:
 def _count(value: Any, name: str, fail: Any) -> int | None:
     if value is None:
         return None
-    if isinstance(value, bool) or not re.fullmatch(r"[1-9]\d{0,8}", str(value)):
+    if isinstance(value, bool) or not re.fullmatch(r"[1-9][0-9]{0,8}", str(value)):
         raise fail(f"{name} {value!r} is not a whole number from 1")
     return int(value)
 
@@ -162,13 +233,20 @@ def _date(value: Any, fail: Any) -> str | None:
     if value is None:
         return None
     try:
-        return datetime.date.fromisoformat(str(value)).isoformat()
-    except ValueError as error:
-        raise fail(f"read {value!r} is not a date such as 2026-11-02") from error
+        if re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", str(value)):
+            return datetime.date.fromisoformat(str(value)).isoformat()
+    except ValueError:
+        pass
+    raise fail(f"read {str(value)!r} is not a date such as 2026-11-02")
 
 
-def _text(value: Any) -> str | None:
-    return None if value is None else str(value)
+def _line_of_text(value: Any, name: str, fail: Any) -> str | None:
+    """A text that can stand in one line of a report; None where there is none."""
+    if value is None:
+        return None
+    if not isinstance(value, str) or not value.strip() or len(value) > MAX_TEXT or not value.isprintable():
+        raise fail(f"{name} {value!r:.60} is not one line of text, of at most {MAX_TEXT} characters")
+    return value
 
 
 def _fact(name: str, value: Any) -> Fact:
@@ -185,7 +263,6 @@ def _fact(name: str, value: Any) -> Fact:
 
 def _plain(text: str) -> Value:
     """A config value of a line as a number where it is one, so that 0.60 equals 0.6."""
-    try:
-        return int(text) if re.fullmatch(r"-?\d+", text) else float(text)
-    except ValueError:
-        return {"true": True, "false": False}.get(text, text)
+    if _NUMBER.fullmatch(text):
+        return int(text) if text.lstrip("-").isdigit() else float(text)
+    return {"true": True, "false": False}.get(text, text)

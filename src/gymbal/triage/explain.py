@@ -13,6 +13,7 @@ from gymbal.triage.gap import measured_by_both, split_gap
 from gymbal.triage.metric import DEFAULT_METRIC, parse_metric
 from gymbal.triage.noise_estimates import estimate_noise, too_few_tasks
 from gymbal.triage.pair import Pair
+from gymbal.triage.reported import check_reported
 from gymbal.triage.rungs import accounting, benchmark, code, integrity, method, model, noise
 from gymbal.triage.side import SideView, choose_agents, view_side
 from gymbal.triage.verdict import conclude, exit_code
@@ -70,7 +71,7 @@ def pair_up(
 ) -> Pair:
     """Arrange both runs by task, match their tasks, split the gap and estimate the noise.
 
-    Raises UsageError for an unknown metric, and where the agent is not clear.
+    Raises UsageError for an unknown metric or one that neither reports, and where the agent is not clear.
     """
     check_level(level, margin)
     measure = parse_metric(metric)
@@ -78,6 +79,7 @@ def pair_up(
     with_verifier = left.planned is not None and right.planned is not None
     mine = view_side(left, left_agent, measure, with_verifier=with_verifier)
     theirs = view_side(right, right_agent, measure, with_verifier=with_verifier)
+    check_reported((mine, theirs))
     alignment = align(mine, theirs, with_verifier=with_verifier)
     common = measured_by_both(mine, theirs, alignment)
     noise_found, reason = estimate_noise(mine, theirs, common, level=level, margin=margin, seed=seed)

@@ -109,8 +109,10 @@ def locate(path: str | Path) -> RunFiles:
     # os.path, as Path raises for a text that is too long for a name.
     if os.path.isdir(text):  # noqa: PTH112 - see above
         return _from_folder(place, text)
-    if os.path.exists(text):  # noqa: PTH110 - see above
+    if os.path.isfile(text):  # noqa: PTH113 - see above
         return _from_file(place, text)
+    if os.path.exists(text):  # noqa: PTH110 - see above
+        raise InputError("is no regular file", path=text, remedy=WHAT_A_RUN_IS)
     if glob.has_magic(text):
         return _from_pattern(text)
     raise InputError("does not exist", path=text, remedy=WHAT_A_RUN_IS)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from gymbal.model.finding import Gap, GapPart, PartName, TriageReport
 from gymbal.model.reference import Reference
 from gymbal.model.run import Run
+from gymbal.triage.explain import check_level
 from gymbal.triage.metric import DEFAULT_METRIC, parse_metric
 from gymbal.triage.published import accounting, rungs
 from gymbal.triage.published.noise import compare_totals
 from gymbal.triage.published.rungs import NumberPair
 from gymbal.triage.published.side import NumberSide, from_reference, from_view, summarize
+from gymbal.triage.reported import check_reported
 from gymbal.triage.side import choose_agents, view_side
 from gymbal.triage.verdict import conclude_numbers, exit_code
 
@@ -36,6 +38,7 @@ def explain_published(
 
     A run is compared under the metric that the reference names, where gymbal can work it out.
     """
+    check_level(level, None)
     wanted = next(
         (side.metric for side in (left, right) if isinstance(side, Reference) and side.metric), metric
     )
@@ -60,7 +63,9 @@ def _side(side: Run | Reference, metric: str, agent: str | None) -> NumberSide:
     if isinstance(side, Reference):
         return from_reference(side, metric)
     chosen, _ = choose_agents(side, side, agent)
-    return from_view(view_side(side, chosen, parse_metric(metric), with_verifier=side.planned is not None))
+    view = view_side(side, chosen, parse_metric(metric), with_verifier=side.planned is not None)
+    check_reported((view,))
+    return from_view(view)
 
 
 def _gap(pair: NumberPair) -> Gap:
