@@ -10,8 +10,11 @@ from pathlib import Path
 import pytest
 
 from gymbal.commands.pivot_build import pivot_build
+from gymbal.commands.pivot_config import pivot_config
 from gymbal.commands.pivot_validate import pivot_validate
 from gymbal.model.pivot import BuildMetrics
+from gymbal.model.target import Target
+from gymbal.pivot.options import BuildOptions
 from gymbal.readers.gym_rollouts import read_gym_rollouts
 
 MODEL_CALLS = {
@@ -143,13 +146,36 @@ def test_official_pivot_rows_of_this_server_break_no_rule(acceptance_data: Path)
     assert parallel.split == {"message": 1, "function_call": 1, "function_call_batch": 3}
     single = pivot_validate(folder / "single_step_tool_use_with_argument_comparison.example.jsonl")
     assert (single.rows, single.violations) == (5, ())
-    # They spell out the fields that they leave unset, which Gym takes.
-    assert [text[:4] for text in single.warnings] == ["P018", "P010"]
+    # They spell out the fields that they leave unset, which Gym takes, and name no agent.
+    assert [text[:4] for text in single.warnings] == ["P018", "P010", "P025"]
 
 
-@pytest.mark.parametrize("name", ["swe_pivot", "terminus_judge"])
-def test_pivot_rows_of_other_servers_are_told_apart(acceptance_data: Path, name: str) -> None:
-    report = pivot_validate(
-        acceptance_data / "trajectories" / "nemo_gym_pivot_rows" / f"{name}.example.jsonl"
-    )
-    assert {violation.line for violation in report.violations} == {1, 2, 3, 4, 5}
+@pytest.mark.parametrize("target", [target for target in Target if target is not Target.SINGLE_STEP])
+def test_official_pivot_rows_of_other_servers_break_no_rule_of_theirs(
+    acceptance_data: Path, tmp_path: Path, target: Target
+) -> None:
+    rows = acceptance_data / "trajectories" / "nemo_gym_pivot_rows" / f"{target}.example.jsonl"
+    config = tmp_path / "config.yaml"
+    pivot_config(rows, config)
+    report = pivot_validate(rows, config=config)
+    assert (report.target, report.rows, report.violations) == (target, 5, ())
+    assert report.rules["P404"] == 5
+    # Five rows of a coding agent list no tools, which its server does not ask for.
+    assert [text[:4] for text in report.warnings] == (["P102"] if target is Target.SWE_PIVOT else [])
+
+
+def test_rows_of_other_targets_are_built_from_real_rollouts(acceptance_data: Path, tmp_path: Path) -> None:
+    folder = acceptance_data / "trajectories" / "nemo_gym_rollouts"
+    expected = {
+        # Each rollout is one text of commands.
+        Target.TERMINUS_JUDGE: ("terminus_judge", 2, {}),
+        # RMCC OO RM, then four times RMC O RM: four single calls.
+        Target.SWE_PIVOT: ("xlam_fc", 4, {"unsupported_action": 6}),
+        # One argument has another type than its schema says.
+        Target.TERMINAL_MULTI_HARNESS: ("xlam_fc", 9, {"label_rejected": 1}),
+    }
+    for target, (name, kept, skipped) in expected.items():
+        options = BuildOptions(target=target)
+        metrics = pivot_build(folder / f"{name}.rollouts.jsonl", tmp_path / target, options=options)
+        assert (metrics.kept, {name: n for name, n in metrics.skipped.items() if n}) == (kept, skipped)
+        assert pivot_validate(tmp_path / target).violations == ()

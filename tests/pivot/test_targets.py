@@ -17,9 +17,11 @@ from msgspec import Raw
 
 from gymbal.commands.pivot_build import pivot_build
 from gymbal.commands.pivot_config import pivot_config
+from gymbal.commands.pivot_stats import pivot_stats
 from gymbal.errors import UsageError
 from gymbal.io.decode import read_yaml
 from gymbal.model.pivot import BuildMetrics
+from gymbal.model.pivot_stats import PivotStats
 from gymbal.model.target import Target
 from gymbal.pivot.options import BuildOptions
 from gymbal.pivot.request import read_tools
@@ -302,3 +304,29 @@ def test_targets_and_harnesses_go_by_known_names(tmp_path: Path) -> None:
     for target, harness in ((Target.SWE_PIVOT, "codex"), (Target.TERMINUS_JUDGE, "codex")):
         with pytest.raises(UsageError, match=f"no harness 'codex' of {target}"):
             build(tmp_path, "CO", target, harness=harness)
+
+
+def test_stats_count_rows_by_target_and_harness(tmp_path: Path) -> None:
+    build(tmp_path, "COCCOO", Target.TERMINAL_MULTI_HARNESS, harness="codex")
+    stats = measured(tmp_path / "dataset")
+    assert (stats.targets, stats.harnesses) == ({"terminal_multi_harness": 2}, {"codex": 2})
+    assert (stats.rows, stats.unreadable, stats.batch_sizes) == (2, 0, {"2": 1})
+    build(tmp_path, [text(json.dumps(ANSWER_2))], Target.TERMINUS_JUDGE)
+    stats = measured(tmp_path / "dataset")
+    assert (stats.targets, stats.harnesses) == ({"terminus_judge": 1}, {"terminus_2": 1})
+    assert (stats.split["message"], stats.unreadable) == (1, 0)
+
+
+def measured(dataset: Path) -> PivotStats:
+    found = pivot_stats(dataset)
+    assert isinstance(found, PivotStats)
+    return found
+
+
+def test_rows_of_terminus_judge_are_built_again_from_rows(tmp_path: Path) -> None:
+    _, rows = build(tmp_path, [text(json.dumps(ANSWER_2))], Target.TERMINUS_JUDGE)
+    options = BuildOptions(target=Target.TERMINUS_JUDGE)
+    pivot_build(tmp_path / "dataset" / "pivots.jsonl", tmp_path / "again", options=options)
+    again = read_rows(tmp_path / "again" / "pivots.jsonl")
+    for name in ("expected_answer", "metadata", "responses_create_params"):
+        assert again[0][name] == rows[0][name]

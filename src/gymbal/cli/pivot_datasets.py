@@ -22,6 +22,14 @@ from gymbal.cli.render import emit, format_option
 )
 @click.option("--tools", metavar="FILE", help="The tool schemas that the dataset was built with.")
 @click.option(
+    "--repair-reasoning",
+    type=click.Choice(("off", "redistribute", "drop")),
+    default="off",
+    show_default=True,
+    help="The repair that the dataset was built with.",
+)
+@click.option("--unwrap-nested-json", is_flag=True, help="The dataset was built with this option.")
+@click.option(
     "--max-problems",
     type=click.IntRange(min=0),
     default=20,
@@ -36,6 +44,8 @@ def audit_command(
     sources: tuple[str, ...],
     source_format: str | None,
     tools: str | None,
+    repair_reasoning: str,
+    unwrap_nested_json: bool,
     max_problems: int,
     format: str,
 ) -> None:
@@ -53,7 +63,15 @@ def audit_command(
     from gymbal.commands.pivot_audit import pivot_audit
     from gymbal.report.pivot_audit import audit_document
 
-    report = pivot_audit(pivots, sources, source_format=source_format, tools=tools, max_problems=max_problems)
+    report = pivot_audit(
+        pivots,
+        sources,
+        source_format=source_format,
+        tools=tools,
+        repair_reasoning=repair_reasoning,
+        unwrap_nested_json=unwrap_nested_json,
+        max_problems=max_problems,
+    )
     emit(audit_document(report), report, format)
     ctx.exit(1 if report.problem_count else 0)
 

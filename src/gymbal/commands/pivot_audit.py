@@ -9,7 +9,9 @@ from gymbal.commands.dataset_files import rows_files_of
 from gymbal.errors import UsageError
 from gymbal.model.audit import AuditReport
 from gymbal.pivot.audit import audit
+from gymbal.pivot.filters import repaired
 from gymbal.pivot.lines import SKIPPED
+from gymbal.pivot.options import BuildOptions, ReasoningRepair
 from gymbal.readers.detect import read_trajectories
 from gymbal.readers.tools_file import read_tools_file, with_tools
 
@@ -20,6 +22,8 @@ def pivot_audit(
     *,
     source_format: str | None = None,
     tools: str | Path | None = None,
+    repair_reasoning: str = ReasoningRepair.OFF,
+    unwrap_nested_json: bool = False,
     max_problems: int = 20,
 ) -> AuditReport:
     """Hold a pivot dataset against the trajectories that it was made of, whoever made it.
@@ -27,22 +31,30 @@ def pivot_audit(
     `pivots` is the folder that `pivot_build` wrote or any pivot JSONL file; a `skipped.jsonl` beside the rows
     accounts for calls without a row. `sources` are the files that the dataset was made of, each of a known
     format, told by its content unless `source_format` names it. `tools` is the JSON file of tool schemas that
-    the dataset was built with, where its source lists none. `max_problems` limits the problems that are
-    listed, not those that are counted. The source is held in memory.
+    the dataset was built with, where its source lists none. `repair_reasoning` and `unwrap_nested_json`
+    say what it was built with too: the rows are then held to the trajectories as repaired. `max_problems`
+    limits the problems that are listed, not those that are counted. The source is held in memory.
 
     Raises InputError for what cannot be read, UsageError for arguments that make no sense.
     """
     if max_problems < 0:
         raise UsageError(f"max_problems must not be negative, found {max_problems}")
+    if repair_reasoning not in list(ReasoningRepair):
+        raise UsageError(f"repair_reasoning must be off, redistribute or drop, found {repair_reasoning!r}")
+    options = BuildOptions(
+        repair_reasoning=ReasoningRepair(repair_reasoning), unwrap_nested_json=unwrap_nested_json
+    )
     paths = [Path(source) for source in ([sources] if isinstance(sources, str | Path) else sources)]
     if not paths:
         raise UsageError("there is no source to hold the rows against")
     rows = list(rows_files_of(Path(pivots)).values())
     skipped = rows[0].with_name(SKIPPED)
     trajectories = read_trajectories(paths, source_format)
+    if tools is not None:
+        trajectories = with_tools(trajectories, read_tools_file(Path(tools)))
     return audit(
         rows,
-        trajectories if tools is None else with_tools(trajectories, read_tools_file(Path(tools))),
+        (repaired(trajectory, options) for trajectory in trajectories),
         skipped=skipped if skipped.is_file() else None,
         max_problems=max_problems,
     )

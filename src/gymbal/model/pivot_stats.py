@@ -39,6 +39,10 @@ class PivotStats(msgspec.Struct, frozen=True, kw_only=True):
     """Rows by the number of model calls before theirs, as far as `pivot_info.depth` says it."""
     agents: dict[str, int]
     """Rows by the agent of `agent_ref`."""
+    targets: dict[str, int] = {}
+    """Rows by the verifier that they are made for, as far as a row tells it."""
+    harnesses: dict[str, int] = {}
+    """Rows by the harness that they name."""
     input_characters: Spread | None
     """Characters of the JSON of `input`, over the rows."""
     input_items: Spread | None

@@ -18,7 +18,9 @@ from gymbal.model.item import ItemKind
 from gymbal.model.pivot import ActionKind
 from gymbal.model.pivot_stats import PivotStats, Spread
 from gymbal.pivot.audit_item import print_of
-from gymbal.pivot.parse import AnyLabel, BatchLabel, CallLabel, is_null, kind_of
+from gymbal.pivot.parse import AnyLabel, BatchLabel, CallLabel, MessageLabel, is_null, kind_of
+from gymbal.pivot.targets.contract import object_of, text_of
+from gymbal.pivot.targets.detect import target_of_row
 
 KEY_BYTES = 16
 
@@ -31,14 +33,21 @@ _CACHED_TOOLS = 64
 
 class _Row(Struct, gc=False):
     responses_create_params: dict[str, Raw]
-    expected_action: Raw
+    expected_action: Raw = Raw(b"null")
     pivot_info: Raw = Raw(b"null")
     agent_ref: Raw = Raw(b"null")
     reference_output: Raw = Raw(b"null")
+    expected_answer: Raw = Raw(b"null")
+    metadata: Raw = Raw(b"null")
+    harness: Raw = Raw(b"null")
 
 
 class _Agent(Struct, gc=False):
     name: str | None = None
+
+
+_TOLD_BY = ("expected_action", "expected_answer", "agent_ref", "pivot_info", "metadata", "harness")
+"""Fields by which the target of a row is told."""
 
 
 class RowKey(NamedTuple):
@@ -113,6 +122,8 @@ def measure(files: Sequence[Path]) -> Measured:
         tools=counts.group("tools"),
         depth=counts.group("depth"),
         agents=counts.group("agents"),
+        targets=counts.group("targets"),
+        harnesses=counts.group("harnesses"),
         input_characters=spread_of(counts.characters),
         input_items=spread_of(counts.items),
         rows_with_reasoning=sum(count > 0 for count in counts.reasoning),
@@ -138,7 +149,7 @@ def _count_row(line: Line, file: str, counts: _Counts) -> None:
     if not line.data.isascii():
         line.data.decode()
     row = _decode_row(line.data)
-    label = _decode_label(row.expected_action)
+    label = _label_of(row)
     request = row.responses_create_params
     encoded = request.get("input", Raw(b"null"))
     prints = [print_of(bytes(raw)) for raw in _decode_list(encoded)]
@@ -154,12 +165,27 @@ def _count_row(line: Line, file: str, counts: _Counts) -> None:
     counts.characters.append(len(bytes(encoded).decode()))
     counts.items.append(len(prints))
     counts.reasoning.append(sum(each.kind is ItemKind.REASONING for each in prints))
-    for group, name in (*_of_label(label), *_of_provenance(info)):
+    for group, name in (*_of_label(label), *_of_provenance(info), *_of_target(row)):
         counts.add(group, name)
     if agent is not None and agent.name is not None:
         counts.add("agents", agent.name)
     if not is_null(row.reference_output):
         counts.add("reference_output", "")
+
+
+def _label_of(row: _Row) -> AnyLabel:
+    """The label; an expected answer is a message with that text."""
+    if is_null(row.expected_action) and not is_null(row.expected_answer):
+        return MessageLabel(msgspec.json.decode(row.expected_answer, type=str))
+    return _decode_label(row.expected_action)
+
+
+def _of_target(row: _Row) -> Iterator[tuple[str, str]]:
+    fields = {name: getattr(row, name) for name in _TOLD_BY if not is_null(getattr(row, name))}
+    yield "targets", target_of_row(fields)
+    harness = text_of(fields, "harness") or text_of(object_of(fields, "metadata"), "harness")
+    if harness is not None:
+        yield "harnesses", harness
 
 
 def _of_label(label: AnyLabel) -> Iterator[tuple[str, str]]:

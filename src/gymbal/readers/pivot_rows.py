@@ -1,8 +1,8 @@
 """Rows of an existing pivot dataset: one state and the action to reproduce per line.
 
 A row is a trajectory of one model call, whose boundary is recorded. Rebuilding a dataset from its rows
-applies the rules of today to it, and merges datasets. Rows of other targets are read where their label has
-this form.
+applies the rules of today to it, and merges datasets. The label is an `expected_action`, or the text that a
+row of `terminus_judge` expects.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from gymbal.readers.base.responses import ItemError, Request, input_items, instr
 NAME = "pivot_rows"
 
 REQUEST, LABEL = "responses_create_params", "expected_action"
+ANSWER, METADATA, HARNESS = "expected_answer", "metadata", "harness"
 
 _LABEL_FIELDS = {
     b'"message"': {"type", "content"},
@@ -45,8 +46,10 @@ _decode_request = msgspec.json.Decoder(Request).decode
 
 
 def matches(head: Head) -> bool:
-    """A request with an expected action, and no response beside it."""
-    return head.kind(REQUEST) == "object" and head.kind(LABEL) == "object" and head.kind("response") is None
+    """A request with an expected action, or with the answer that a harness expects; no response beside it."""
+    has_answer = head.kind(ANSWER) == "string" and head.kind(METADATA, HARNESS) == "string"
+    is_labelled = head.kind(LABEL) == "object" or has_answer
+    return is_labelled and head.kind(REQUEST) == "object" and head.kind("response") is None
 
 
 def read(path: Path, options: ReadOptions) -> Iterator[Trajectory]:
@@ -65,9 +68,8 @@ def _trajectory(record: Record, options: ReadOptions) -> Trajectory:
         raise InputError(
             error.problem, path=source.path, line=source.line, offset=source.offset, key=error.key
         ) from error
-    label = fields_of(token(fields, LABEL))
     conversions: Counter[Conversion] = Counter()
-    items = tuple(_items(label, conversions))
+    items = tuple(_items(_label(fields), conversions))
     info = fields_of(token(fields, "pivot_info"))
     tools = present(request.tools) or b"[]"
     call_count, call_count_field = call_count_of(fields, options.call_count_field)
@@ -89,6 +91,14 @@ def _trajectory(record: Record, options: ReadOptions) -> Trajectory:
         cuts=(RecordedCut(CutEvidence.TURNS, (len(items),)),),
         conversions=conversions,
     )
+
+
+def _label(fields: Fields) -> Fields:
+    """The expected action; an expected answer is a message with that text."""
+    answer = token(fields, ANSWER)
+    if LABEL in fields or not answer.startswith(b'"'):
+        return fields_of(token(fields, LABEL))
+    return {"type": Raw(b'"message"'), "content": Raw(answer)}
 
 
 def _items(label: Fields, conversions: Counter[Conversion]) -> Iterator[Item]:

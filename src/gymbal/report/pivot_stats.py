@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from gymbal.model.pivot_stats import Overlap, PivotStats, PivotStatsComparison, Spread
+from gymbal.model.target import Target
 from gymbal.report.document import Block, Document, Section, Table, Text, Tone, cells, paragraph
 
 MOST_SHARES = 20
@@ -26,6 +27,10 @@ def stats_document(stats: PivotStats) -> Document:
         counts = getattr(stats, name)
         if counts and stats.rows:
             sections.append(Section(title, _counts(counts, unit)))
+    if stats.targets.keys() - {Target.SINGLE_STEP}:
+        sections.append(Section("Targets", _counts(stats.targets, "rows")))
+    if stats.harnesses:
+        sections.append(Section("Harnesses", _counts(stats.harnesses, "rows")))
     sections.append(Section("Lengths", (_lengths({"": stats}),)))
     if stats.provenance:
         sections.append(Section("Fields of pivot_info", _counts(stats.provenance, "rows", stats.rows)))
