@@ -10,6 +10,7 @@ from typing import cast
 
 import click
 
+from gymbal import __version__
 from gymbal.errors import GymbalError
 
 COMMANDS = {
@@ -49,12 +50,10 @@ class LazyGroup(click.Group):
 
 
 def print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
-    """Print the installed version and leave."""
+    """Print the version and leave."""
     if not wanted or ctx.resilient_parsing:
         return
-    from importlib.metadata import version
-
-    click.echo(f"gymbal {version('gymbal')}")
+    click.echo(f"gymbal {__version__}")
     ctx.exit()
 
 

@@ -12,12 +12,12 @@ import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from gymbal import __version__
 from gymbal.errors import GymbalError, InputError
 from gymbal.parallel import WorkersLostError
 from gymbal.pivot.draft import FORMAT
@@ -64,7 +64,7 @@ def remove_others(folder: Path, wanted: Sequence[Path]) -> None:
 
 def shard_name(number: int, *made_of: Any) -> str:
     """Name of the file of the shard `number`, which follows from `made_of`."""
-    content = msgspec.json.encode([version("gymbal"), FORMAT, *made_of], enc_hook=str, order="deterministic")
+    content = msgspec.json.encode([__version__, FORMAT, *made_of], enc_hook=str, order="deterministic")
     return f"{number:06}-{sha256(content).hexdigest()[:32]}"
 
 
