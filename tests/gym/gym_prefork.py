@@ -81,10 +81,11 @@ class GymPrefork:
         return self.script(self._bin / "gym", *arguments)
 
     def make_environment(self, folder: Path) -> None:
-        """Makes `folder` what Gym takes for a server's own environment: one whose Python is this."""
+        """Makes `folder` an environment as Gym makes one for each server; its Python and `gym` are these."""
         (folder / "bin").mkdir(parents=True)
         (folder / "bin" / "activate").touch()
-        python = folder / "bin" / "python"
-        command = shlex.join([sys.executable, "-I", "-S", str(STAND_IN), str(self._socket)])
-        python.write_text(f'#!/bin/sh\nexec {command} "$@"\n', encoding="utf-8")
-        python.chmod(0o755)
+        stand_in = [sys.executable, "-I", "-S", str(STAND_IN), str(self._socket)]
+        for name, command in (("python", stand_in), ("gym", self.gym())):
+            program = folder / "bin" / name
+            program.write_text(f'#!/bin/sh\nexec {shlex.join(command)} "$@"\n', encoding="utf-8")
+            program.chmod(0o755)

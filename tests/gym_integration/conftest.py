@@ -15,9 +15,11 @@ import sums
 from bridge import Bridge
 from gym_prefork import GymPrefork
 from gym_runs import RunMaker
-from gym_servers import shared_stack
+from gym_servers import DATASET, THRESHOLD, dataset_folder, shared_stack
 from model_script import parse_script
 from model_server import ModelServer
+
+import gymbal
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -55,6 +57,14 @@ def made(gym_python: GymPrefork, tmp_path_factory: pytest.TempPathFactory) -> It
         shared_stack(gym_python, work, model.base_url) as gym,
     ):
         yield RunMaker(gym, model, work)
+
+
+@pytest.fixture(scope="session")
+def pivots(made: RunMaker) -> Path:
+    """A pivot dataset, built from rollouts that this session's Gym made."""
+    folder = dataset_folder(made.work)
+    gymbal.pivot_build(made.run("desk") / "rollouts.jsonl", folder, name=DATASET, threshold=THRESHOLD)
+    return folder
 
 
 @pytest.fixture(scope="session")

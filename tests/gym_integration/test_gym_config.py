@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from gym_prefork import GymPrefork
+
 from gymbal.commands.pivot_config import pivot_config
-from gymbal.probe.gym_validate import find_gym, validate_config
+from gymbal.probe.gym_validate import GymCommand, validate_config
 
 ROW = {
     "responses_create_params": {"input": [{"role": "user", "content": "go"}], "tools": []},
@@ -24,12 +26,13 @@ def test_gym_takes_the_config_of_existing_rows(gym_venv: Path, tmp_path: Path) -
     assert "valid" in result.check.said
 
 
-def test_gym_refuses_a_config_with_an_agent_of_no_server(gym_venv: Path, tmp_path: Path) -> None:
+def test_gym_refuses_a_config_with_an_agent_of_no_server(gym_python: GymPrefork, tmp_path: Path) -> None:
+    gym_python.make_environment(tmp_path / "environment")
     (tmp_path / "rows.jsonl").write_text(json.dumps(ROW) + "\n")
     pivot_config(tmp_path / "rows.jsonl", tmp_path / "gym.yaml")
     text = (tmp_path / "gym.yaml").read_text()
     broken = tmp_path / "broken.yaml"
     broken.write_text(text.replace("name: desk_resources_server", "name: nonesuch"))
-    answer = validate_config(find_gym(gym_venv / "bin" / "python"), broken)
+    answer = validate_config(GymCommand(tmp_path / "environment" / "bin" / "gym", "0.7.0"), broken)
     assert answer.text is None
     assert answer.problem

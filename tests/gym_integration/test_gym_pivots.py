@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from gym_runs import ROUTED, RunMaker, write_rows
-from gym_servers import DATASET, THRESHOLD, comparator_settings, dataset_folder
+from gym_servers import comparator_settings
 from pivot_answers import TurnOf, answers_script, damaged_turns, label_turn
 from random_actions import Json
 
@@ -20,21 +20,13 @@ from gymbal.verify import UnscorableError, score
 SETTINGS = comparator_settings()
 
 
-@pytest.fixture(scope="module")
-def dataset(made: RunMaker) -> Path:
-    """The dataset folder, built from rollouts that this session's Gym made."""
-    folder = dataset_folder(made.work)
-    gymbal.pivot_build(made.run("desk") / "rollouts.jsonl", folder, name=DATASET, threshold=THRESHOLD)
-    return folder
-
-
 def rows_of(path: Path) -> list[Json]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-def run_under_every_setting(made: RunMaker, dataset: Path, name: str, turn_of: TurnOf) -> Path:
+def run_under_every_setting(made: RunMaker, pivots: Path, name: str, turn_of: TurnOf) -> Path:
     """One `gym eval run` of the dataset under every setting; the model answers by `turn_of`."""
-    rows = rows_of(dataset / "pivots.jsonl")
+    rows = rows_of(pivots / "pivots.jsonl")
     inputs = made.work / "inputs" / f"{name}.jsonl"
     agents = [{"type": "responses_api_agents", "name": agent} for agent in SETTINGS]
     write_rows(inputs, [row | {"agent_ref": agent} for agent in agents for row in rows])
@@ -45,42 +37,42 @@ def run_under_every_setting(made: RunMaker, dataset: Path, name: str, turn_of: T
 
 
 @pytest.fixture(scope="module")
-def replayed(made: RunMaker, dataset: Path) -> Path:
+def replayed(made: RunMaker, pivots: Path) -> Path:
     """Rollouts of a model that answers every pivot with its label."""
-    return run_under_every_setting(made, dataset, "replayed", label_turn)
+    return run_under_every_setting(made, pivots, "replayed", label_turn)
 
 
 @pytest.fixture(scope="module")
-def damaged(made: RunMaker, dataset: Path) -> Path:
+def damaged(made: RunMaker, pivots: Path) -> Path:
     """Rollouts of a model that is right, nearly right or wrong."""
-    return run_under_every_setting(made, dataset, "damaged", damaged_turns(seed=5))
+    return run_under_every_setting(made, pivots, "damaged", damaged_turns(seed=5))
 
 
-def test_gym_pivots_hold_every_kind_of_label(dataset: Path) -> None:
-    kinds = Counter(row["expected_action"]["type"] for row in rows_of(dataset / "pivots.jsonl"))
+def test_gym_pivots_hold_every_kind_of_label(pivots: Path) -> None:
+    kinds = Counter(row["expected_action"]["type"] for row in rows_of(pivots / "pivots.jsonl"))
     # The same conversations as in examples/rollouts, whose README counts their model calls: 57.
-    skipped = rows_of(dataset / "skipped.jsonl")
+    skipped = rows_of(pivots / "skipped.jsonl")
     assert kinds.total() + len(skipped) == 57
     assert min(kinds[kind] for kind in ("message", "function_call", "function_call_batch")) > 10
-    assert gymbal.pivot_validate(dataset).violations == ()
+    assert gymbal.pivot_validate(pivots).violations == ()
 
 
-def test_gym_servers_run_under_the_config_that_was_built(made: RunMaker, dataset: Path) -> None:
+def test_gym_servers_run_under_the_config_that_was_built(made: RunMaker, pivots: Path) -> None:
     # The servers start before there are rollouts to build from, with the text that the build then writes.
-    assert (dataset / "config.yaml").read_bytes() == (made.work / "dataset.yaml").read_bytes()
+    assert (pivots / "config.yaml").read_bytes() == (made.work / "dataset.yaml").read_bytes()
 
 
-def test_gym_env_validate_takes_the_config(made: RunMaker, dataset: Path) -> None:
+def test_gym_env_validate_takes_the_config(made: RunMaker, pivots: Path) -> None:
     done = made.gym.run(
-        *("env", "validate", "--config", str(dataset / "config.yaml"), "--model-type", "openai_model"),
+        *("env", "validate", "--config", str(pivots / "config.yaml"), "--model-type", "openai_model"),
         *("--model", "demo-8b", "--model-url", "http://127.0.0.1:1/v1", "--model-api-key", "unused"),
     )
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_gym_gives_every_label_a_reward_of_one_under_every_setting(replayed: Path, dataset: Path) -> None:
+def test_gym_gives_every_label_a_reward_of_one_under_every_setting(replayed: Path, pivots: Path) -> None:
     rollouts = rows_of(replayed)
-    assert len(rollouts) == len(SETTINGS) * len(rows_of(dataset / "pivots.jsonl"))
+    assert len(rollouts) == len(SETTINGS) * len(rows_of(pivots / "pivots.jsonl"))
     assert Counter(row["reward"] for row in rollouts) == {1.0: len(rollouts)}
 
 
@@ -98,17 +90,17 @@ def test_gym_gives_damaged_answers_the_rewards_that_score_gives(damaged: Path) -
     assert len(by_agent["f1_of_calls_agent"]) > 3
 
 
-def test_gym_loses_a_damaged_answer_only_where_it_cannot_be_scored(damaged: Path, dataset: Path) -> None:
-    asked = len(SETTINGS) * len(rows_of(dataset / "pivots.jsonl"))
+def test_gym_loses_a_damaged_answer_only_where_it_cannot_be_scored(damaged: Path, pivots: Path) -> None:
+    asked = len(SETTINGS) * len(rows_of(pivots / "pivots.jsonl"))
     failures = rows_of(damaged.with_name("rollouts_failures.jsonl"))
     assert len(rows_of(damaged)) + len(failures) == asked
     assert {row["_ng_failure_class"] for row in failures} <= {"agent_run_error"}
 
 
-def test_gym_fails_on_the_answer_that_score_refuses(made: RunMaker, dataset: Path) -> None:
+def test_gym_fails_on_the_answer_that_score_refuses(made: RunMaker, pivots: Path) -> None:
     # Python's json refuses an integer of thousands of digits with an error that Gym's server does not expect.
     row = next(
-        row for row in rows_of(dataset / "pivots.jsonl") if row["expected_action"]["type"] == "function_call"
+        row for row in rows_of(pivots / "pivots.jsonl") if row["expected_action"]["type"] == "function_call"
     )
     call = {"name": row["expected_action"]["name"], "arguments": '{"n": ' + "9" * 5000 + "}"}
     with pytest.raises(UnscorableError):
