@@ -5,8 +5,8 @@
 It needs Python 3.13 or newer, which it looks for itself; GYM_PYTHON names one. The environment is kept: a
 second call finds its stamp and is done. Nothing is ever deleted.
 
-Exit codes: 0 the environment is ready, 77 there is no Python for it, 75 Gym cannot be installed (pip says why:
-there may be no network), 1 anything else.
+Exit codes: 0 the environment is ready, 77 there is no Python for it, 75 Gym cannot be installed, and pip says
+why (often there is no network), 1 anything else.
 """
 
 from __future__ import annotations
