@@ -434,16 +434,15 @@ def wait_for(rows: Path, samples: int, process: subprocess.Popen[str]) -> None:
 def test_a_killed_profile_goes_on_where_it_was(tmp_path: Path) -> None:
     rows = write_rows(tmp_path / "rows.jsonl", [order_row(n, n % 5 / 4) for n in range(200)])
     faults = Faults(too_many=0.02, server_error=0.02, malformed=0.02, dropped=0.01)
-    with PolicyServer(faults=faults, delay=0.004) as server:
-        for samples in (50, 300):
-            process = subprocess.Popen(command(rows, server.base_url), stdout=subprocess.DEVNULL, text=True)
-            wait_for(rows, samples, process)
-            os.kill(process.pid, signal.SIGKILL)
-            process.wait()
+    with PolicyServer(faults=faults, delay=0.002) as server:
+        process = subprocess.Popen(command(rows, server.base_url), stdout=subprocess.DEVNULL, text=True)
+        wait_for(rows, 300, process)
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
         done = subprocess.run(command(rows, server.base_url), capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
-        # What was in flight at a kill had an answer that nobody wrote down: at most 8 samples each time.
-        assert 800 <= server.seen.answered.total() <= 800 + 2 * 8
+        # What was in flight at the kill had an answer that nobody wrote down: at most 8 samples.
+        assert 800 <= server.seen.answered.total() <= 800 + 8
     assert answered(rows) == all_samples(200)
     assert len(profiles(rows)) == 200
 
@@ -487,17 +486,17 @@ def test_second_ctrl_c_does_not_wait(tmp_path: Path) -> None:
 
 def test_adaptive_profile_stops_at_pivots_that_are_settled(tmp_path: Path) -> None:
     rates = [0.0, 0.0, 0.5, 1.0]
-    rows = write_rows(tmp_path / "rows.jsonl", [order_row(n, rates[n % 4]) for n in range(400)])
+    rows = write_rows(tmp_path / "rows.jsonl", [order_row(n, rates[n % 4]) for n in range(240)])
     with PolicyServer() as server:
         report = profile(server, rows, k=8, adaptive=True)
-        assert sampled(report).samples.answered == server.seen.answered.total() <= 0.6 * 400 * 8
+        assert sampled(report).samples.answered == server.seen.answered.total() <= 0.6 * 240 * 8
     rule = sampled(report).rule
     assert rule is not None
     assert rule.pilot == 50
     assert report.outcomes.undecided == report.outcomes.unknown == 0
-    # 100 pivots are right half of the time; each of the others always gets the same reward.
-    assert 90 <= report.outcomes.mixed <= 100
-    assert report.outcomes.mixed + report.outcomes.all_one + report.outcomes.all_zero == 400
+    # 60 pivots are right half of the time; each of the others always gets the same reward.
+    assert 45 <= report.outcomes.mixed <= 60
+    assert report.outcomes.mixed + report.outcomes.all_one + report.outcomes.all_zero == 240
     assert all(found.k == found.asked for found in profiles(rows).values())
 
 
