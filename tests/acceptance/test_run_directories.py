@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-import msgspec
 import pytest
 
 from gymbal.errors import InputError
 from gymbal.model.evidence import Strength
-from gymbal.model.run import ProblemKind, Run, Stop
+from gymbal.model.rollout import Stop
+from gymbal.model.run import ProblemKind, Run
 from gymbal.readers.run import read_run
 from gymbal.readers.run.comparison import read_comparison
 from gymbal.readers.run.profile import read_agent_metrics, read_repeat_metrics, stream_task_profiles
@@ -172,7 +172,7 @@ def test_tasks_are_told_apart_by_content(acceptance_data: Path) -> None:
     def contents(name: str) -> dict[str, int]:
         planned = read(acceptance_data, name).planned
         assert planned is not None
-        return {f"{row.content.prompt} {row.content.verifier}": row.key.task for row in planned}
+        return {f"{row.content.prompt} {row.content.answer} {row.content.verifier}": row.key.task for row in planned}
 
     base, shuffled, edited, limited = (
         contents(name) for name in ("a1_base", "e3_shuffled_tasks", "e2_edited_tasks", "e1_limit10")
@@ -241,7 +241,7 @@ def test_submitted_job_has_facts_and_no_secret(acceptance_data: Path, name: str)
         assert facts["model_checkpoint"].value == "/models/my-model-8b"
         assert ("submitter_gym_commit" in facts) is name.startswith("k1")
         assert ("num_repeats" in facts) is place.endswith("gpqa")
-        text = msgspec.json.encode(run).decode()
+        text = str((run.facts, run.problems, run.metrics))
         assert not [secret for secret in FAKE_SECRETS if secret in text]
 
 

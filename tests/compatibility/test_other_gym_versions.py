@@ -13,7 +13,8 @@ import pytest
 import gymbal
 from gymbal.model.evidence import Strength
 from gymbal.model.finding import Rung, Status
-from gymbal.model.run import RolloutKey, Run
+from gymbal.model.rollout import RolloutKey
+from gymbal.model.run import Run
 from gymbal.readers.run import read_run
 
 HERE = Path(__file__).parent

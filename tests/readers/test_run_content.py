@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from run_builder import input_row, lines, rollout_row, write_file
 
-from gymbal.model.run import PlannedRollout
+from gymbal.model.rollout_table import PlanTable
 from gymbal.readers.run import read_run
 from gymbal.readers.run.content import Request, RequestReader
 from gymbal.readers.run.verifier_fields import ANSWER_FIELDS, ANSWER_HOLDERS, ANSWER_PREFIXES
@@ -18,7 +18,7 @@ def request(**params: Any) -> Request:
     return RequestReader().read(msgspec.Raw(json.dumps(params).encode()))
 
 
-def planned(folder: Path, *rows: dict[str, Any]) -> tuple[PlannedRollout, ...]:
+def planned(folder: Path, *rows: dict[str, Any]) -> PlanTable:
     write_file(folder / "rollouts.jsonl", lines([rollout_row(0, 0)]))
     write_file(folder / "rollouts_materialized_inputs.jsonl", lines(rows))
     found = read_run(folder / "rollouts.jsonl").planned

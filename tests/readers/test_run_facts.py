@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -171,7 +170,7 @@ def test_facts_take_a_masked_value_for_unknown(tmp_path: Path) -> None:
 
 def test_facts_hold_no_secret_of_a_saved_config(tmp_path: Path) -> None:
     run = read_config(tmp_path, CONFIG)
-    text = msgspec.json.encode(run).decode()
+    text = str((run.facts, run.problems))
     assert "hunter2" not in text
     assert "swordfish" not in text
     assert "config.policy_api_key" not in by_name(run)
@@ -295,7 +294,7 @@ def test_saved_config_comes_before_the_submit_config(tmp_path: Path) -> None:
 
 
 def test_job_holds_no_secret(tmp_path: Path) -> None:
-    text = msgspec.json.encode(read_job(tmp_path / "job")).decode()
+    text = str(read_job(tmp_path / "job"))
     assert "FAKEsecret" not in text
 
 

@@ -8,7 +8,8 @@ import pytest
 from run_builder import AGENT, SERVER, lines, write_file, write_run
 
 from gymbal.errors import InputError
-from gymbal.model.run import Captures, Health, ProblemKind, RolloutKey
+from gymbal.model.rollout import RolloutKey
+from gymbal.model.run import Captures, Health, ProblemKind
 from gymbal.readers.run import read_run
 from gymbal.readers.run.comparison import MetricDelta, read_comparison
 from gymbal.readers.run.profile import read_agent_metrics, read_repeat_metrics, stream_task_profiles

@@ -142,7 +142,7 @@ def test_locate_takes_a_job_that_left_nothing(tmp_path: Path) -> None:
     job = write_job(tmp_path / "job", "gpqa")
     for place in (job, job / "gpqa"):
         run = read_run(place)
-        assert (run.stems, run.rollouts, run.planned, run.metrics) == ((), (), None, None)
+        assert (run.stems, len(run.rollouts), run.planned, run.metrics) == ((), 0, None, None)
         assert [problem.kind for problem in run.problems] == [ProblemKind.NO_ROLLOUTS]
         assert any(fact.name == "gym_job_id" for fact in run.facts)
 

@@ -22,7 +22,8 @@ from run_builder import (
 )
 
 from gymbal.errors import InputError, UsageError
-from gymbal.model.run import Problem, ProblemKind, RolloutKey, Run
+from gymbal.model.rollout import RolloutKey
+from gymbal.model.run import Problem, ProblemKind, Run
 from gymbal.readers.run import read_run
 
 
@@ -204,7 +205,7 @@ def test_read_run_reads_a_single_metrics_entry_and_skips_what_is_no_number(tmp_p
 def test_read_run_takes_a_run_in_which_nothing_was_scored(tmp_path: Path) -> None:
     write_run(tmp_path, lost=[(task, repeat) for task in range(3) for repeat in range(2)], with_metrics=False)
     run = read_run(tmp_path)
-    assert run.rollouts == ()
+    assert len(run.rollouts) == 0
     assert len(run.planned or ()) == 6
     assert kinds(run) == [ProblemKind.NO_ROLLOUTS]
     (tmp_path / "rollouts.jsonl").unlink()

@@ -4,7 +4,10 @@ import json
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from run_builder import (
     assistant,
     call,
@@ -17,11 +20,13 @@ from run_builder import (
     write_file,
 )
 
-from gymbal.model.run import ProblemKind, Rollout, Settings, Stop
+from gymbal.model.rollout import Rollout, Settings, Stop
+from gymbal.model.rollout_table import RolloutTable
+from gymbal.model.run import ProblemKind
 from gymbal.readers.run import read_run
 
 
-def read_rows(folder: Path, *rows: dict[str, Any]) -> tuple[Rollout, ...]:
+def read_rows(folder: Path, *rows: dict[str, Any]) -> RolloutTable:
     return read_run(write_file(folder / "rollouts.jsonl", lines(rows))).rollouts
 
 
@@ -255,7 +260,7 @@ def test_settings_of_repeats_are_equal_but_for_the_seed(tmp_path: Path) -> None:
 
 def test_rows_share_what_they_have_in_common(tmp_path: Path) -> None:
     first, second = read_rows(tmp_path, rollout_row(0, 0), rollout_row(0, 1))
-    for name in ("content", "settings", "agent", "model", "tools_used", "reward", "file"):
+    for name in ("content", "settings", "agent", "model", "tools_used", "file"):
         assert getattr(first, name) is getattr(second, name)
 
 
@@ -272,3 +277,33 @@ def test_reward_beyond_any_verifier_is_a_bad_line(tmp_path: Path) -> None:
     (problem,) = [problem for problem in run.problems if problem.kind is ProblemKind.BAD_LINE]
     assert problem.line == 2
     assert "1e+200" in problem.detail
+
+
+ODD_ROWS: tuple[dict[str, Any], ...] = (
+    {"reward": 1.0},
+    {"reward": "high", "response": {}},
+    {"reward": 1e300, "response": {}},
+    {"response": {"output": [{"type": "web_search_call"}, {"type": "message", "content": "It is B."}]}},
+    {"response": {"output": "It is B."}, "reward": 0.0},
+    {"responses_create_params": 7, "reward": 0.0},
+    {"_ng_task_index": 2**70, "reward": 1.0},
+    {},
+)
+
+
+@given(odd=st.lists(st.sampled_from([*ODD_ROWS, None]), max_size=6))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_rows_are_the_same_in_blocks_and_one_by_one(
+    tmp_path_factory: pytest.TempPathFactory, odd: list[dict[str, Any] | None]
+) -> None:
+    # A blank line makes the reader take the block line by line.
+    rows = [rollout_row(n, 0) if row is None else row for n, row in enumerate([None, *odd])]
+    text = lines(rows)
+    folder = tmp_path_factory.mktemp("run")
+    plain, spaced = folder / "plain.jsonl", folder / "spaced.jsonl"
+    plain.write_bytes(text)
+    spaced.write_bytes(text.replace(b"\n", b"\n\n"))
+    found = [read_run(path) for path in (plain, spaced)]
+    seen = [[msgspec.structs.replace(row, line=0, file="") for row in run.rollouts] for run in found]
+    assert seen[0] == seen[1]
+    assert [problem.detail for problem in found[0].problems] == [p.detail for p in found[1].problems]

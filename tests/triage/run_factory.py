@@ -8,18 +8,9 @@ from typing import Any
 import msgspec
 
 from gymbal.model.evidence import Fact
-from gymbal.model.run import (
-    Failure,
-    Metrics,
-    PlannedRollout,
-    Problem,
-    Rollout,
-    RolloutKey,
-    Run,
-    Settings,
-    Stop,
-    TaskContent,
-)
+from gymbal.model.rollout import Failure, PlannedRollout, Rollout, RolloutKey, Settings, Stop, TaskContent
+from gymbal.model.rollout_table import PlanTable, RolloutTable
+from gymbal.model.run import Metrics, Problem, Run
 
 AGENT = "quiz_agent"
 SERVER = "quiz_server"
@@ -57,7 +48,7 @@ def rollout(task: int, repeat: int, reward: float | None, prompt: str, **changes
         model="demo",
         settings=SETTINGS,
         content=content(prompt, None),
-        answer=f"{prompt}-{repeat}-{reward}",
+        answer=hash((prompt, repeat, reward)),
     )
     return msgspec.structs.replace(row, **changes)
 
@@ -110,8 +101,8 @@ def make_run(
         label=label,
         path=label,
         stems=("rollouts",),
-        rollouts=tuple(rollouts),
-        planned=tuple(planned) if is_planned else None,
+        rollouts=RolloutTable.of(rollouts),
+        planned=PlanTable.of(planned) if is_planned else None,
         failures=tuple(failures),
         metrics=metrics if has_metrics else None,
         health=None,

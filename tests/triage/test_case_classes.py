@@ -17,7 +17,8 @@ from run_factory import SETTINGS, make_run
 
 from gymbal.model.evidence import Fact, Role, Strength
 from gymbal.model.finding import Rung, TriageReport
-from gymbal.model.run import Rollout, Run, Stop
+from gymbal.model.rollout import Rollout, Stop
+from gymbal.model.run import Run
 from gymbal.readers.reference import read_reference
 from gymbal.triage.explain import explain
 from gymbal.triage.published.explain import explain_published
@@ -124,7 +125,7 @@ def verifier_container_changed() -> TriageReport:
 
 def tools_break() -> TriageReport:
     def broken(row: Rollout) -> Rollout:
-        return msgspec.structs.replace(row, tool_errors=2, reward=0.0) if row.key.repeat else row
+        return msgspec.structs.replace(row, has_tool_errors=True, reward=0.0) if row.key.repeat else row
 
     return explain(make_run(BASE), make_run(BASE, change=broken))
 

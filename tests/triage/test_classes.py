@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from run_factory import make_run
 
 from gymbal.model.finding import PartName, RowClass, TriageReport
-from gymbal.model.run import Rollout, Stop
+from gymbal.model.rollout import Rollout, Stop
 from gymbal.triage.explain import explain
 
 TASKS = {f"task {number}": [1.0, 1.0] for number in range(4)}

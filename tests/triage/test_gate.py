@@ -23,7 +23,8 @@ from gymbal.model.gate import (
     Waiver,
     WaiverState,
 )
-from gymbal.model.run import Problem, ProblemKind, Rollout, Run, Stop
+from gymbal.model.rollout import Rollout, Stop
+from gymbal.model.run import Problem, ProblemKind, Run
 from gymbal.triage.explain import pair_up
 from gymbal.triage.gate.contest import Absence, Contest, weigh
 from gymbal.triage.gate.decide import decide

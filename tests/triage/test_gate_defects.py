@@ -11,7 +11,8 @@ from run_factory import make_run
 
 from gymbal.model.finding import Rung
 from gymbal.model.gate import BenchmarkPolicy, Decision, GatePolicy, GateResult
-from gymbal.model.run import Rollout, Run
+from gymbal.model.rollout import Rollout
+from gymbal.model.run import Run
 from gymbal.stats.scores import TaskScores, task_scores
 from gymbal.triage.gate.contest import Contest, weigh
 from gymbal.triage.gate.decide import decide

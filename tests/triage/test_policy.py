@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from gymbal.triage.metric import parse_metric
-from gymbal.triage.policy import Policy, Unmeasured, find_policy, policy_value
+from gymbal.triage.policy import Measured, Policy, Unmeasured, find_policy, policy_value
 
-MEASURED = [((0, 1), 1.0), ((0, 2), 1.0), ((1, 0), 1.0), ((1, 1), 0.0)]
+MEASURED = Measured(tasks=[0, 0, 1, 1], repeats=[1, 2, 0, 1], rewards=[1.0, 1.0, 1.0, 0.0])
 UNMEASURED = Unmeasured(failed={"agent_run_error": [(0, 0)], "judge_failed": [(2, 0)]}, missing=[(1, 2)])
 
 

@@ -9,7 +9,9 @@ from run_factory import SETTINGS, make_run
 from gymbal.errors import UsageError
 from gymbal.model.evidence import Fact, Role, Strength
 from gymbal.model.finding import Finding, Rung, Status, TriageReport
-from gymbal.model.run import Problem, ProblemKind, Rollout, Run, Stop
+from gymbal.model.rollout import Rollout, Stop
+from gymbal.model.rollout_table import PlanTable, RolloutTable
+from gymbal.model.run import Problem, ProblemKind, Run
 from gymbal.triage.explain import explain
 
 TASKS = {
@@ -151,7 +153,10 @@ def test_strict_turns_unchecked_causes_into_exit_four() -> None:
 def test_agent_must_be_named_where_several_match() -> None:
     run = make_run(TASKS)
     other = msgspec.structs.replace(
-        run, rollouts=(*run.rollouts, *(msgspec.structs.replace(row, agent="second") for row in run.rollouts))
+        run,
+        rollouts=RolloutTable.of(
+            [*run.rollouts, *(msgspec.structs.replace(row, agent="second") for row in run.rollouts)]
+        ),
     )
     with pytest.raises(UsageError, match="--agent"):
         explain(other, other)
@@ -247,12 +252,12 @@ def test_lost_rollouts_of_one_stage_are_missing() -> None:
         assert run.planned is not None
         return msgspec.structs.replace(
             run,
-            rollouts=tuple(
+            rollouts=RolloutTable.of(
                 msgspec.structs.replace(row, key=row.key._replace(stage=stage))
                 for stage in stages
                 for row in run.rollouts
             ),
-            planned=tuple(
+            planned=PlanTable.of(
                 msgspec.structs.replace(plan, key=plan.key._replace(stage=stage))
                 for stage in (0, 1)
                 for plan in run.planned

@@ -121,7 +121,7 @@ def _recomputed(run: Run) -> Iterator[Fact]:
         if view.recomputed is not None:
             name = f"{DEFAULT_METRIC}, recomputed"
             label = f"{agent}: {name}" if len(run.agents) > 1 else name
-            file = ", ".join(dict.fromkeys(row.file for row in view.rollouts))
+            file = ", ".join(dict.fromkeys(kind.file for kind, _ in view.rollouts.kind_counts))
             key = f"reward of {view.counts.scored} rows"
             yield _score(label, view.recomputed, file, key, Strength.REBUILT)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from gymbal.errors import UsageError
@@ -10,6 +11,7 @@ from gymbal.readers.run import read_run
 from gymbal.readers.run.answers import read_answers
 from gymbal.triage.explain import pair_up
 from gymbal.triage.metric import DEFAULT_METRIC
+from gymbal.triage.side import SideView
 from gymbal.triage.tasks import moved_tasks, outcomes
 
 DEFAULT_LIMIT = 10
@@ -36,8 +38,8 @@ def tasks(
         )
     moves = moved_tasks(pair)
     shown = [move for move in moves[:limit] if move.difference]
-    left_answers = read_answers(mine, [move.left_rollout for move in shown])
-    right_answers = read_answers(theirs, [move.right_rollout for move in shown])
+    left_answers = _answers(pair.left, [move.left_row for move in shown])
+    right_answers = _answers(pair.right, [move.right_row for move in shown])
     return TaskReport(
         left_label=mine.label,
         right_label=theirs.label,
@@ -55,9 +57,16 @@ def tasks(
                 difference=move.difference,
                 left_rewards=tuple(move.left.rewards),
                 right_rewards=tuple(move.right.rewards),
-                left_answer=left_answers.get(move.left_rollout.key),
-                right_answer=right_answers.get(move.right_rollout.key),
+                left_answer=left_answers.get(move.left_row),
+                right_answer=right_answers.get(move.right_row),
             )
             for move in shown
         ),
     )
+
+
+def _answers(side: SideView, rows: Sequence[int]) -> dict[int, str | None]:
+    """What the model said in each of the rows."""
+    rollouts = {row: side.rollouts[row] for row in rows}
+    found = read_answers(side.run, rollouts.values())
+    return {row: found.get(rollout.key) for row, rollout in rollouts.items()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 
 import msgspec
 import numpy as np
@@ -68,7 +69,7 @@ def task_scores(rewards_per_task: Sequence[Sequence[float]]) -> TaskScores:
         return TaskScores(np.empty(0), np.empty(0), repeats_T)
     if repeats_T.min() == 0:
         raise ValueError(f"task {int(np.argmin(repeats_T))} has no reward")
-    rewards = np.concatenate([np.asarray(rewards, dtype=np.float64) for rewards in rewards_per_task])
+    rewards = np.fromiter(chain.from_iterable(rewards_per_task), np.float64, int(repeats_T.sum()))
     if not np.all(np.abs(rewards) <= LARGEST_REWARD):
         raise ValueError(f"a reward is no finite number of at most {LARGEST_REWARD:g}")
 

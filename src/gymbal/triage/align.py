@@ -147,10 +147,11 @@ def _changes(left: SideTask, right: SideTask) -> tuple[str, ...]:
 
 def _reweighted(left: SideView, right: SideView, shared: tuple[str, ...]) -> tuple[str, ...]:
     """Tasks whose planned rows on the two sides stand in another ratio than those of most tasks."""
-    ratios = {
-        key: Fraction(left.tasks[key].planned, right.tasks[key].planned)
-        for key in shared
-        if right.tasks[key].planned
-    }
-    usual = Counter(ratios.values()).most_common(1)
-    return tuple(key for key in shared if not usual or ratios.get(key) != usual[0][0])
+    planned = {key: (left.tasks[key].planned, right.tasks[key].planned) for key in shared}
+    ratios = {pair: Fraction(*pair) for pair in set(planned.values()) if pair[1]}
+    counts: Counter[Fraction] = Counter()
+    for pair, count in Counter(planned.values()).items():
+        if pair in ratios:
+            counts[ratios[pair]] += count
+    usual = counts.most_common(1)
+    return tuple(key for key in shared if not usual or ratios.get(planned[key]) != usual[0][0])

@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
 
 from gymbal.model.finding import ResidualCell, RowClass
-from gymbal.model.run import Rollout, Stop
+from gymbal.model.rollout import Stop
+from gymbal.model.rollout_table import RowKind
+from gymbal.stats.row_groups import ClassTotals, class_pairs, replaced
 from gymbal.triage.metric import MetricKind
-from gymbal.triage.side import SideView
+from gymbal.triage.side import SideView, is_measured
 
-ClassTotals = dict[RowClass, tuple[int, float]]
-"""Rows of one task and side by class: how many, and the sum of their rewards."""
+CLASSES = tuple(RowClass)
 
 
-def row_class(row: Rollout, side: SideView) -> RowClass:
-    """The class of a measured rollout."""
+def row_class(kind: RowKind) -> RowClass:
+    """The class of measured rollouts of a kind, as far as the rows themselves say."""
     checks = (
-        (RowClass.TRUNCATED, row.is_truncated),
-        (RowClass.STOPPED, row.stop in (Stop.CONTENT_FILTER, Stop.FAILED)),
-        (RowClass.NO_ANSWER, row.is_empty),
-        (RowClass.REASONING_IN_ANSWER, row.has_reasoning_in_text),
-        (RowClass.UNPARSED, row.is_unparsed is True),
-        (RowClass.TOOL_ERROR, row.tool_errors > 0),
-        (RowClass.UNHEALTHY, row.key in side.run.unhealthy),
+        (RowClass.TRUNCATED, kind.is_truncated),
+        (RowClass.STOPPED, kind.stop in (Stop.CONTENT_FILTER, Stop.FAILED)),
+        (RowClass.NO_ANSWER, kind.is_empty),
+        (RowClass.REASONING_IN_ANSWER, kind.has_reasoning_in_text),
+        (RowClass.UNPARSED, kind.is_unparsed is True),
+        (RowClass.TOOL_ERROR, kind.has_tool_errors),
     )
     return next((name for name, holds in checks if holds), RowClass.HEALTHY)
 
@@ -36,32 +35,28 @@ def split_residual(left: SideView, right: SideView, common: Sequence[str]) -> tu
     """
     if left.metric.kind is MetricKind.PASS_AT_K or not common:
         return ()
-    values: dict[tuple[RowClass, RowClass], float] = defaultdict(float)
-    pairs: dict[tuple[RowClass, RowClass], float] = defaultdict(float)
-    for key in common:
-        mine, theirs = _totals(left, key), _totals(right, key)
-        weight = 1.0 / (_rows(mine) * _rows(theirs) * len(common))
-        for left_class, (left_rows, left_sum) in mine.items():
-            for right_class, (right_rows, right_sum) in theirs.items():
-                cell = left_class, right_class
-                values[cell] += weight * (left_rows * right_sum - right_rows * left_sum)
-                pairs[cell] += weight * left_rows * right_rows
+    parts, shares = class_pairs(_totals(left, common), _totals(right, common))
     cells = [
-        ResidualCell(left=cell[0], right=cell[1], value=value, pairs=pairs[cell])
-        for cell, value in values.items()
+        ResidualCell(left=left_class, right=right_class, value=float(parts[a, b]), pairs=float(shares[a, b]))
+        for a, left_class in enumerate(CLASSES)
+        for b, right_class in enumerate(CLASSES)
+        if shares[a, b] > 0
     ]
     return tuple(sorted(cells, key=lambda cell: (-abs(cell.value), cell.left, cell.right)))
 
 
-def _totals(side: SideView, key: str) -> ClassTotals:
-    totals: ClassTotals = {}
-    measured = [row for row in side.tasks[key].rollouts if row.is_measured]
-    for row in measured[: side.metric.k]:
-        name = row_class(row, side)
-        rows, total = totals.get(name, (0, 0.0))
-        totals[name] = rows + 1, total + (row.reward or 0.0)
-    return totals
-
-
-def _rows(totals: ClassTotals) -> int:
-    return sum(rows for rows, _ in totals.values())
+def _totals(side: SideView, common: Sequence[str]) -> ClassTotals:
+    """Rows and rewards of each common task by class, of the rows that the metric counts."""
+    is_counted_R = side.marked(is_measured)
+    if side.metric.k is not None:
+        is_counted_R &= side.rows.rank(is_counted_R) < side.metric.k
+    class_K = [CLASSES.index(row_class(kind)) for kind in side.rollouts.kinds]
+    class_R = side.rows.of_kind(class_K)
+    if side.run.unhealthy:
+        # A health check names single rollouts, and only what is wrong in no other way counts as unhealthy.
+        keys = list(side.rollouts.row_keys())
+        is_unhealthy = [keys[row] in side.run.unhealthy for row in side.rows.row_R]
+        class_R = replaced(
+            class_R, is_unhealthy, CLASSES.index(RowClass.HEALTHY), CLASSES.index(RowClass.UNHEALTHY)
+        )
+    return side.rows.class_totals(class_R, is_counted_R, len(CLASSES), side.groups_of(common))

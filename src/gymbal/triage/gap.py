@@ -11,7 +11,7 @@ from statistics import fmean
 
 from gymbal.model.finding import GapPart, PartName
 from gymbal.triage.align import Alignment
-from gymbal.triage.metric import MetricKind, task_value
+from gymbal.triage.metric import MetricKind
 from gymbal.triage.side import SideView
 
 Step = tuple[PartName, float | None, float | None]
@@ -89,4 +89,4 @@ def _mean_value(side: SideView, keys: Sequence[str]) -> float | None:
 
 
 def _value(side: SideView, key: str) -> float | None:
-    return task_value(side.metric, side.tasks[key].rewards)
+    return side.tasks[key].value

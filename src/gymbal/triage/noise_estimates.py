@@ -12,7 +12,7 @@ from gymbal.stats.repeats import repeat_scatter
 from gymbal.stats.scores import TaskScores, task_scores
 from gymbal.stats.side_scores import bayes_difference, score_pairs
 from gymbal.stats.sign_flip import paired_sign_flip_p
-from gymbal.triage.metric import MetricKind, task_value
+from gymbal.triage.metric import MetricKind
 from gymbal.triage.side import SideView
 
 NEVER_VARIED = "the repeats never varied, so that they measure no noise"
@@ -117,8 +117,7 @@ def _pass_rewards(
 
 def _observations(side: SideView, key: str) -> list[float]:
     """The task's rewards, or its one value under a metric that is no mean of single rewards."""
-    rewards = side.tasks[key].rewards
+    task = side.tasks[key]
     if side.metric.kind is not MetricKind.PASS_AT_K:
-        return rewards[: side.metric.k]
-    value = task_value(side.metric, rewards)
-    return [] if value is None else [value]
+        return task.rewards if side.metric.k is None else task.rewards[: side.metric.k]
+    return [] if task.value is None else [task.value]

@@ -34,7 +34,7 @@ class OwnFiles(msgspec.Struct, frozen=True, kw_only=True):
 def own_files(*runs: Run) -> OwnFiles:
     """What the benchmark of the runs consists of; each thing that either names."""
     paths = [path for run in runs for path in _paths(run.facts)]
-    instances = {row.key.server for run in runs for row in run.rollouts}
+    instances = {kind.server for run in runs for kind, _ in run.rollouts.kind_counts}
     instances.update(agent for run in runs for agent in run.agents)
     return OwnFiles(paths=tuple(sorted(set(paths))), instances=tuple(sorted(instances)))
 

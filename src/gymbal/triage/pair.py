@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from statistics import fmean
 
 import msgspec
 
 from gymbal.model.finding import Gap, Noise
 from gymbal.model.history import CodeHistory
-from gymbal.model.run import Rollout
+from gymbal.model.rollout_table import RowKind
+from gymbal.stats.estimate import Interval
+from gymbal.stats.row_groups import both_known
 from gymbal.stats.sign_flip import paired_sign_flip_p
 from gymbal.triage.align import Alignment
-from gymbal.triage.side import SideView
+from gymbal.triage.side import SideView, is_measured
 
 
 class Pair(msgspec.Struct, frozen=True, kw_only=True):
@@ -34,16 +35,19 @@ class Pair(msgspec.Struct, frozen=True, kw_only=True):
 
 def row_share_p(
     pair: Pair,
-    holds: Callable[[Rollout], bool],
+    holds: Callable[[RowKind], bool],
     *,
-    among: Callable[[Rollout], bool] = lambda row: row.is_measured,
+    among: Callable[[RowKind], bool] = is_measured,
 ) -> float:
     """P-value for `holds` being as frequent on both sides, of the rows that are `among` the counted ones."""
-    left_T, right_T = [], []
-    for key in pair.common:
-        left = [holds(row) for row in pair.left.tasks[key].rollouts if among(row)]
-        right = [holds(row) for row in pair.right.tasks[key].rollouts if among(row)]
-        if left and right:
-            left_T.append(fmean(left))
-            right_T.append(fmean(right))
-    return paired_sign_flip_p(left_T, right_T, seed=pair.seed)
+    left_T, right_T = (
+        side.rows.shares(side.marked(holds), side.marked(among))[side.groups_of(pair.common)]
+        for side in (pair.left, pair.right)
+    )
+    return paired_sign_flip_p(*both_known(left_T, right_T), seed=pair.seed)
+
+
+def reward_limits(pair: Pair) -> Interval:
+    """The worst and the best reward: 0 and 1, widened to what was seen."""
+    seen = [pair.left.rows.reward_span, pair.right.rows.reward_span]
+    return Interval(min(0.0, *(span.low for span in seen)), max(1.0, *(span.high for span in seen)))

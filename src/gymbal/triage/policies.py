@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from statistics import fmean
+from collections.abc import Sequence
 
 import msgspec
 
-from gymbal.model.run import Rollout
+from gymbal.stats.row_groups import common_means, larger, ratio
+from gymbal.stats.scores import FloatArray
 from gymbal.triage.align import Alignment
-from gymbal.triage.side import SideTask, SideView
-
-TaskMean = Callable[[SideTask], float | None]
+from gymbal.triage.side import SideView, is_measured
 
 
 class PolicyScores(msgspec.Struct, frozen=True, kw_only=True):
@@ -29,17 +27,8 @@ class PolicyScores(msgspec.Struct, frozen=True, kw_only=True):
 
 def policy_scores(left: SideView, right: SideView, alignment: Alignment) -> tuple[PolicyScores, ...]:
     """Score both sides under each policy, on the tasks that have a value on both sides under it."""
-    policies: tuple[tuple[str, TaskMean], ...] = (
-        ("lost rollouts left out", _measured_mean),
-        ("lost rollouts count 0", _lost_as_zero),
-        ("truncated rollouts left out", _untruncated_mean),
-        ("truncated rollouts count 0", _truncated_as_zero),
-    )
-    return tuple(
-        PolicyScores(name=name, left=scores[0], right=scores[1])
-        for name, mean in policies
-        if (scores := _common_means(left, right, alignment.shared, mean))
-    )
+    mine, theirs = _means(left, alignment.shared), _means(right, alignment.shared)
+    return tuple(_scores(name, mine[name], theirs[name]) for name in mine)
 
 
 def changes_sign(scores: Sequence[PolicyScores]) -> bool:
@@ -48,37 +37,25 @@ def changes_sign(scores: Sequence[PolicyScores]) -> bool:
     return any(value > 0 for value in differences) and any(value < 0 for value in differences)
 
 
-def _common_means(
-    left: SideView, right: SideView, keys: Sequence[str], mean: TaskMean
-) -> tuple[float | None, float | None]:
-    pairs = [(mean(left.tasks[key]), mean(right.tasks[key])) for key in keys]
-    mine = [a for a, b in pairs if a is not None and b is not None]
-    theirs = [b for a, b in pairs if a is not None and b is not None]
-    return (fmean(mine), fmean(theirs)) if mine else (None, None)
+def _scores(name: str, left_T: FloatArray, right_T: FloatArray) -> PolicyScores:
+    means = common_means(left_T, right_T)
+    return PolicyScores(
+        name=name, left=None if means is None else means[0], right=None if means is None else means[1]
+    )
 
 
-def _measured(task: SideTask) -> list[Rollout]:
-    return [row for row in task.rollouts if row.is_measured]
-
-
-def _mean(rows: Sequence[Rollout]) -> float | None:
-    return fmean(row.reward or 0.0 for row in rows) if rows else None
-
-
-def _measured_mean(task: SideTask) -> float | None:
-    return _mean(_measured(task))
-
-
-def _lost_as_zero(task: SideTask) -> float | None:
-    rows = _measured(task)
-    expected = max(task.planned, len(rows))
-    return sum(row.reward or 0.0 for row in rows) / expected if expected else None
-
-
-def _untruncated_mean(task: SideTask) -> float | None:
-    return _mean([row for row in _measured(task) if not row.is_truncated])
-
-
-def _truncated_as_zero(task: SideTask) -> float | None:
-    rows = _measured(task)
-    return fmean(0.0 if row.is_truncated else row.reward or 0.0 for row in rows) if rows else None
+def _means(side: SideView, keys: Sequence[str]) -> dict[str, FloatArray]:
+    """The mean reward of each of the tasks `keys` under each policy; nan without a row that counts."""
+    rows = side.rows
+    is_measured_R = side.marked(is_measured)
+    is_whole_R = side.marked(lambda kind: kind.is_measured and not kind.is_truncated)
+    groups = side.groups_of(keys)
+    planned = [side.tasks[key].planned for key in keys]
+    sums, counts = rows.sums(is_measured_R)[groups], rows.counts(is_measured_R)[groups]
+    whole_sums, whole_counts = rows.sums(is_whole_R)[groups], rows.counts(is_whole_R)[groups]
+    return {
+        "lost rollouts left out": ratio(sums, counts),
+        "lost rollouts count 0": ratio(sums, larger(planned, counts)),
+        "truncated rollouts left out": ratio(whole_sums, whole_counts),
+        "truncated rollouts count 0": ratio(whole_sums, counts),
+    }

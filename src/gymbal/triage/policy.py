@@ -7,12 +7,13 @@ was set, and nothing in its files says which (nemo-gym 0.7.0). So the policy is 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations
+from math import fsum
 
 import msgspec
 
-from gymbal.triage.metric import Metric, run_value
+from gymbal.triage.metric import Metric, MetricKind, run_value
 
 TOLERANCE = 1e-9
 MAX_CLASSES = 5
@@ -22,8 +23,17 @@ MAX_CLASSES = 5
 RowId = tuple[int, int]
 """Task and repeat number: names a row inside one agent of one run."""
 
-MeasuredRow = tuple[RowId, float]
-"""A row with its reward."""
+
+class Measured(msgspec.Struct, frozen=True):
+    """The rows that have a valid reward, sorted by task, then by repeat."""
+
+    tasks: list[int]
+    repeats: list[int]
+    rewards: list[float]
+
+    def by_task(self) -> list[list[float]]:
+        """The rewards of each task."""
+        return _by_task(self.tasks, self.rewards)
 
 
 class Policy(msgspec.Struct, frozen=True, kw_only=True):
@@ -51,9 +61,7 @@ class Unmeasured(msgspec.Struct, frozen=True, kw_only=True):
     missing: list[RowId]
 
 
-def find_policy(
-    metric: Metric, score: float, measured: Sequence[MeasuredRow], unmeasured: Unmeasured
-) -> Policy | None:
+def find_policy(metric: Metric, score: float, measured: Measured, unmeasured: Unmeasured) -> Policy | None:
     """Return the first policy, plainest first, under which `measured` gives `score`; None when none does."""
     for policy in _policies(unmeasured):
         value = policy_value(metric, policy, measured, unmeasured)
@@ -62,29 +70,28 @@ def find_policy(
     return None
 
 
-def policy_value(
-    metric: Metric, policy: Policy, measured: Sequence[MeasuredRow], unmeasured: Unmeasured
-) -> float | None:
+def policy_value(metric: Metric, policy: Policy, measured: Measured, unmeasured: Unmeasured) -> float | None:
     """The metric over `measured` with the policy's zeros, each at the place of its repeat.
 
     The place matters to a metric over the first k repeats; nemo-gym 0.7.0 sorts its zeros in as well.
     """
     zeros = [row for name in policy.zero_classes for row in unmeasured.failed[name]]
     zeros.extend(unmeasured.missing if policy.zero_missing else ())
-    rows = sorted([*measured, *((row, 0.0) for row in zeros)], key=_row_id) if zeros else measured
-    return run_value(metric, rewards_by_task(rows))
+    if metric.kind is MetricKind.MEAN:
+        rows = len(measured.rewards) + len(zeros)
+        return fsum(measured.rewards) / rows if rows else None
+    if not zeros:
+        return run_value(metric, measured.by_task())
+    scored = zip(zip(measured.tasks, measured.repeats, strict=True), measured.rewards, strict=True)
+    merged = sorted([*scored, *((row, 0.0) for row in zeros)], key=lambda row: row[0])
+    return run_value(metric, _by_task([row[0][0] for row in merged], [row[1] for row in merged]))
 
 
-def rewards_by_task(rows: Iterable[MeasuredRow]) -> Iterable[Sequence[float]]:
-    """The rewards of each task, in the order of `rows`."""
-    rewards: dict[int, list[float]] = defaultdict(list)
-    for (task, _), reward in rows:
-        rewards[task].append(reward)
-    return rewards.values()
-
-
-def _row_id(row: MeasuredRow) -> RowId:
-    return row[0]
+def _by_task(tasks: Sequence[int], rewards: Sequence[float]) -> list[list[float]]:
+    by_task: dict[int, list[float]] = defaultdict(list)
+    for task, reward in zip(tasks, rewards, strict=True):
+        by_task[task].append(reward)
+    return list(by_task.values())
 
 
 def _policies(unmeasured: Unmeasured) -> Iterator[Policy]:

@@ -10,7 +10,7 @@ import msgspec
 
 from gymbal.triage.align import task_name
 from gymbal.triage.pair import Pair
-from gymbal.triage.side import SideTask, SideView
+from gymbal.triage.side import SideView
 
 
 class RenderedLengths(msgspec.Struct, frozen=True, kw_only=True):
@@ -26,9 +26,9 @@ def rendered_lengths(pair: Pair) -> RenderedLengths:
     """Compare input tokens by task, of single calls alone: a later call reads the model's own answers."""
     compared = different = 0
     example: tuple[str, int, int] | None = None
-    for key in pair.common:
-        left, right = _length(pair.left.tasks[key]), _length(pair.right.tasks[key])
-        if left is None or right is None:
+    lengths = zip(pair.common, _lengths(pair.left, pair), _lengths(pair.right, pair), strict=True)
+    for key, left, right in lengths:
+        if left <= 0 or right <= 0:
             continue
         compared += 1
         if left != right:
@@ -39,10 +39,12 @@ def rendered_lengths(pair: Pair) -> RenderedLengths:
 
 def models(side: SideView) -> frozenset[str]:
     """What the endpoint calls itself in the side's rollouts."""
-    return frozenset(row.model for row in side.rollouts if row.model)
+    return frozenset(kind.model for kind, _ in side.rollouts.kind_counts if kind.model)
 
 
-def _length(task: SideTask) -> int | None:
-    """The one input length of the task's single-call rollouts; None without one, or where they differ."""
-    lengths = {row.input_tokens for row in task.rollouts if row.model_calls == 1 and row.input_tokens}
-    return lengths.pop() if len(lengths) == 1 else None
+def _lengths(side: SideView, pair: Pair) -> list[int]:
+    """The one input length of each common task's single-call rollouts; -1 where there is no such."""
+    rows = side.rollouts
+    is_single_R = side.rows.holding(rows.model_calls_R, 1) & ~side.rows.below(rows.input_tokens_R, 1)
+    lengths_G = side.rows.only_value(rows.input_tokens_R, is_single_R)
+    return [int(length) for length in lengths_G[side.groups_of(pair.common)]]

@@ -2,31 +2,50 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Callable, Sequence
 
 import msgspec
 
 from gymbal.errors import UsageError
 from gymbal.model.finding import RolloutCounts
-from gymbal.model.run import Failure, PlannedRollout, Rollout, Run, TaskContent
-from gymbal.triage.metric import Metric, run_value
-from gymbal.triage.policy import MeasuredRow, Policy, RowId, Unmeasured, find_policy, rewards_by_task
+from gymbal.model.rollout import Failure, TaskContent
+from gymbal.model.rollout_table import PlanTable, RolloutTable, RowKind
+from gymbal.model.run import Run
+from gymbal.stats.row_groups import BoolArray, RowGroups, sorted_columns
+from gymbal.triage.arrange import Arrangement, arrange
+from gymbal.triage.metric import Metric, task_value
+from gymbal.triage.policy import (
+    MEASURED_ONLY,
+    Measured,
+    Policy,
+    RowId,
+    Unmeasured,
+    find_policy,
+    policy_value,
+)
+
+
+def is_measured(kind: RowKind) -> bool:
+    """Whether Gym's metrics count rows of this kind."""
+    return kind.is_measured
 
 
 class SideTask(msgspec.Struct, frozen=True, kw_only=True):
     """One task of a side, with all its rows, whatever numbers the run gave it."""
 
+    group: int
+    """Its place among the groups of the side's rows."""
     content: TaskContent
     label: str | None
     numbers: tuple[int, ...]
     """`_ng_task_index` values under which the run holds this content; more than one is a duplicate."""
     planned: int
     """Expected rows; the rows at hand where no plan was kept."""
-    rollouts: tuple[Rollout, ...]
-    """In repeat order, masked ones included."""
     rewards: list[float]
     """Of the measured rows, in repeat order."""
+    value: float | None
+    """The metric of this task alone; None where the metric leaves it out."""
 
 
 class SideView(msgspec.Struct, frozen=True, kw_only=True):
@@ -36,7 +55,9 @@ class SideView(msgspec.Struct, frozen=True, kw_only=True):
     agent: str | None
     """None: the run holds no row of any agent."""
     metric: Metric
-    rollouts: tuple[Rollout, ...]
+    rollouts: RolloutTable
+    rows: RowGroups
+    """The rollouts again, in one group for each task, in the order of `tasks`."""
     failures: tuple[Failure, ...]
     tasks: dict[str, SideTask]
     """By content."""
@@ -46,6 +67,19 @@ class SideView(msgspec.Struct, frozen=True, kw_only=True):
     recomputed: float | None
     policy: Policy | None
     """The accounting that reproduces `score`. None: nothing to reproduce, or no policy does."""
+
+    def marked(self, holds: Callable[[RowKind], bool]) -> BoolArray:
+        """Whether each of `rows` is of a kind for which `holds`."""
+        return self.rows.marked([holds(kind) for kind in self.rollouts.kinds])
+
+    def rows_of(self, task: SideTask, holds: Callable[[RowKind], bool] = is_measured) -> list[int]:
+        """Where in `rollouts` the rows of `task` for which `holds` stand, in repeat order."""
+        rows = self.rows.rows_of(task.group)
+        return [row for row in rows if holds(self.rollouts.kinds[self.rollouts.kind_R[row]])]
+
+    def groups_of(self, keys: Sequence[str]) -> list[int]:
+        """Groups of the tasks `keys`."""
+        return [self.tasks[key].group for key in keys]
 
 
 def choose_agents(left: Run, right: Run, wanted: str | None) -> tuple[str | None, str | None]:
@@ -74,36 +108,26 @@ def _choose_agent(run: Run, others: Sequence[str], wanted: str | None) -> str | 
 
 def view_side(run: Run, agent: str | None, metric: Metric, *, with_verifier: bool) -> SideView:
     """Arrange `run` by task content; `with_verifier`: verifier fields are part of the identity."""
-    rollouts = tuple(
-        sorted(
-            (row for row in run.rollouts if row.agent == agent),
-            key=lambda row: (row.key.task, row.key.repeat),
-        )
-    )
+    rollouts = run.rollouts.where(lambda kind: kind.agent == agent)
     failures = tuple(row for row in run.failures if row.agent == agent)
-    planned = None if run.planned is None else tuple(row for row in run.planned if row.agent == agent)
-    counts = _count(rollouts, failures, planned)
+    planned = None if run.planned is None else run.planned.where(lambda kind: kind.agent == agent)
+    found = arrange(rollouts, failures, planned or PlanTable(), with_verifier=with_verifier)
     score = _reported(run, agent, metric)
-    unmeasured = _unmeasured(rollouts, failures, planned)
     measured = _measured(rollouts)
+    unmeasured = Unmeasured(failed=_failed(failures), missing=list(found.missing))
     return SideView(
         run=run,
         agent=agent,
         metric=metric,
         rollouts=rollouts,
+        rows=found.rows,
         failures=failures,
-        tasks=_tasks_by_content(rollouts, planned, with_verifier=with_verifier),
-        counts=counts,
+        tasks=_tasks(found, metric, rollouts),
+        counts=_count(rollouts, failures, planned, found),
         score=score,
-        recomputed=run_value(metric, rewards_by_task(measured)),
+        recomputed=policy_value(metric, MEASURED_ONLY, measured, unmeasured),
         policy=None if score is None else find_policy(metric, score, measured, unmeasured),
     )
-
-
-def content_key(content: TaskContent, *, with_verifier: bool) -> str:
-    """The identity of a task as one string."""
-    judged = f"{content.answer}:{content.verifier}" if with_verifier else ""
-    return f"{content.prompt}:{content.tools}:{judged}"
 
 
 def _reported(run: Run, agent: str | None, metric: Metric) -> float | None:
@@ -115,92 +139,47 @@ def _reported(run: Run, agent: str | None, metric: Metric) -> float | None:
     return values[0] if len(values) == 1 else None
 
 
-def _measured(rollouts: Sequence[Rollout]) -> list[MeasuredRow]:
-    return [(_row_id(row), row.reward) for row in rollouts if row.is_measured and row.reward is not None]
+def _measured(rollouts: RolloutTable) -> Measured:
+    is_counted_K = [kind.is_measured for kind in rollouts.kinds]
+    names = rollouts.task_R, rollouts.repeat_R
+    return Measured(*sorted_columns(names, rollouts.reward_R, rollouts.kind_R, is_counted_K))
 
 
-def _row_id(row: Rollout | Failure | PlannedRollout) -> RowId:
-    return row.key.task, row.key.repeat
-
-
-PlanId = tuple[int | None, int, int]
-"""Stage, task and repeat number: what a planned row and its rollout have in common."""
-
-
-def _plan_id(row: Rollout | Failure | PlannedRollout, *, staged: bool) -> PlanId:
-    """`staged` is false where the plan names no stages: then its rows stand for every stage."""
-    return (row.key.stage if staged else None, row.key.task, row.key.repeat)
-
-
-def _is_staged(planned: Sequence[PlannedRollout] | None) -> bool:
-    return any(plan.key.stage is not None for plan in planned or ())
-
-
-def _missing(
-    rollouts: Sequence[Rollout], failures: Sequence[Failure], planned: Sequence[PlannedRollout]
-) -> list[PlanId]:
-    staged = _is_staged(planned)
-    seen = {_plan_id(row, staged=staged) for rows in (rollouts, failures) for row in rows}
-    return [key for plan in planned if (key := _plan_id(plan, staged=staged)) not in seen]
+def _failed(failures: Sequence[Failure]) -> dict[str, list[RowId]]:
+    """Failed rollouts by failure class."""
+    by_class: dict[str, list[RowId]] = defaultdict(list)
+    for failure in failures:
+        by_class[failure.failure_class].append((failure.key.task, failure.key.repeat))
+    return dict(by_class)
 
 
 def _count(
-    rollouts: Sequence[Rollout], failures: Sequence[Failure], planned: Sequence[PlannedRollout] | None
+    rollouts: RolloutTable, failures: Sequence[Failure], planned: PlanTable | None, found: Arrangement
 ) -> RolloutCounts:
-    keys = Counter(row.key for row in rollouts)
-    unscored = sum(row.reward is None and not row.is_masked for row in rollouts)
+    unscored = rollouts.count(lambda kind: not kind.is_measured and not kind.is_masked)
     return RolloutCounts(
         expected=None if planned is None else len(planned),
-        scored=sum(row.is_measured for row in rollouts),
+        scored=rollouts.count(is_measured),
         failed=len(failures) + unscored,
-        missing=None if planned is None else len(_missing(rollouts, failures, planned)),
-        masked=sum(row.is_masked for row in rollouts),
-        truncated=sum(row.is_measured and row.is_truncated for row in rollouts),
-        duplicated=sum(count - 1 for count in keys.values()),
+        missing=None if planned is None else len(found.missing),
+        masked=rollouts.count(lambda kind: kind.is_masked),
+        truncated=rollouts.count(lambda kind: kind.is_measured and kind.is_truncated),
+        duplicated=len(rollouts) - rollouts.distinct,
     )
 
 
-def _unmeasured(
-    rollouts: Sequence[Rollout], failures: Sequence[Failure], planned: Sequence[PlannedRollout] | None
-) -> Unmeasured:
-    by_class: dict[str, list[RowId]] = defaultdict(list)
-    for failure in failures:
-        by_class[failure.failure_class].append(_row_id(failure))
-    missing = [] if planned is None else _missing(rollouts, failures, planned)
-    return Unmeasured(failed=dict(by_class), missing=sorted((task, repeat) for _, task, repeat in missing))
-
-
-def _tasks_by_content(
-    rollouts: Sequence[Rollout], planned: Sequence[PlannedRollout] | None, *, with_verifier: bool
-) -> dict[str, SideTask]:
-    staged = _is_staged(planned)
-    contents: dict[PlanId, TaskContent] = {}
-    labels: dict[str, str | None] = {}
-    expected: Counter[str] = Counter()
-    numbers: dict[str, set[int]] = defaultdict(set)
-    rows: dict[str, list[Rollout]] = defaultdict(list)
-    by_key: dict[str, TaskContent] = {}
-    for plan in planned or ():
-        key = content_key(plan.content, with_verifier=with_verifier)
-        contents[_plan_id(plan, staged=staged)] = plan.content
-        by_key.setdefault(key, plan.content)
-        labels.setdefault(key, plan.label)
-        expected[key] += 1
-        numbers[key].add(plan.key.task)
-    for row in rollouts:
-        content = contents.get(_plan_id(row, staged=staged), row.content)
-        key = content_key(content, with_verifier=with_verifier)
-        by_key.setdefault(key, content)
-        rows[key].append(row)
-        numbers[key].add(row.key.task)
+def _tasks(found: Arrangement, metric: Metric, rollouts: RolloutTable) -> dict[str, SideTask]:
+    is_counted_R = found.rows.marked([kind.is_measured for kind in rollouts.kinds])
+    rewards_G = found.rows.rewards(is_counted_R)
     return {
-        key: SideTask(
-            content=content,
-            label=labels.get(key),
-            numbers=tuple(sorted(numbers[key])),
-            planned=expected[key] if planned is not None else len(rows[key]),
-            rollouts=tuple(rows[key]),
-            rewards=[row.reward for row in rows[key] if row.is_measured and row.reward is not None],
+        task.key: SideTask(
+            group=group,
+            content=task.content,
+            label=task.label,
+            numbers=task.numbers,
+            planned=task.planned,
+            rewards=rewards,
+            value=task_value(metric, rewards),
         )
-        for key, content in by_key.items()
+        for group, (task, rewards) in enumerate(zip(found.tasks, rewards_G, strict=True))
     }

@@ -7,7 +7,6 @@ from statistics import fmean
 
 import msgspec
 
-from gymbal.model.run import Rollout
 from gymbal.model.task_move import TaskOutcomes
 from gymbal.triage.align import task_name
 from gymbal.triage.pair import Pair
@@ -17,19 +16,20 @@ PASSED = 1.0
 
 
 class MovedTask(msgspec.Struct, frozen=True, kw_only=True):
-    """A task of both sides with the two rollouts that show its difference best."""
+    """A task of both sides with the two rows that show its difference best."""
 
     name: str
     left: SideTask
     right: SideTask
     difference: float
-    left_rollout: Rollout
-    right_rollout: Rollout
+    left_row: int
+    """In the left side's rollouts."""
+    right_row: int
 
 
 def moved_tasks(pair: Pair) -> tuple[MovedTask, ...]:
     """Every task that both sides measured, by the size of its difference, largest first, then by name."""
-    moves = [_move(pair.left.tasks[key], pair.right.tasks[key]) for key in pair.common]
+    moves = [_move(pair, key) for key in pair.common]
     return tuple(sorted(moves, key=lambda move: (-abs(move.difference), move.name)))
 
 
@@ -43,20 +43,20 @@ def outcomes(side: SideView, keys: Sequence[str]) -> TaskOutcomes:
     )
 
 
-def _move(left: SideTask, right: SideTask) -> MovedTask:
+def _move(pair: Pair, key: str) -> MovedTask:
+    left, right = pair.left.tasks[key], pair.right.tasks[key]
     difference = fmean(right.rewards) - fmean(left.rewards)
     return MovedTask(
         name=task_name(left),
         left=left,
         right=right,
         difference=difference,
-        left_rollout=_example(left, is_ahead=difference < 0),
-        right_rollout=_example(right, is_ahead=difference > 0),
+        left_row=_example(pair.left, left, is_ahead=difference < 0),
+        right_row=_example(pair.right, right, is_ahead=difference > 0),
     )
 
 
-def _example(task: SideTask, *, is_ahead: bool) -> Rollout:
+def _example(side: SideView, task: SideTask, *, is_ahead: bool) -> int:
     """The best rollout of the side that is ahead, the worst of the one behind; the first of equals."""
-    measured = [row for row in task.rollouts if row.is_measured]
     choose = max if is_ahead else min
-    return choose(measured, key=lambda row: row.reward or 0.0)
+    return choose(side.rows_of(task), key=side.rollouts.reward_R.__getitem__)

@@ -8,7 +8,8 @@ from collections.abc import Iterable
 import msgspec
 
 from gymbal.io.jsonl import read_lines
-from gymbal.model.run import Rollout, RolloutKey, Run
+from gymbal.model.rollout import Rollout, RolloutKey
+from gymbal.model.run import Run
 from gymbal.readers.run.locate import locate
 
 MAX_ANSWER_CHARACTERS = 4000

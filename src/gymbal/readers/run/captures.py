@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from gymbal.errors import InputError
-from gymbal.io.jsonl import COMPRESSED_SUFFIXES, Line
+from gymbal.io.jsonl import COMPRESSED_SUFFIXES
 from gymbal.model.run import Captures
 from gymbal.readers.run.keys import text_or_none
 from gymbal.readers.run.rows import RowStream
@@ -68,5 +68,5 @@ def stream_exchanges(path: Path, name: str) -> RowStream[Exchange]:
     return RowStream(path, name, _read_exchange)
 
 
-def _read_exchange(line: Line) -> Exchange:
-    return _DECODER.decode(line.data)
+def _read_exchange(data: bytes, _line: int) -> Exchange:
+    return _DECODER.decode(data)

@@ -14,8 +14,9 @@ from typing import Any
 import msgspec
 
 from gymbal.io.fingerprint import canonical_json, fingerprint
-from gymbal.model.run import Settings, TaskContent
+from gymbal.model.rollout import Settings, TaskContent
 from gymbal.readers.run.keys import number_or_none, text_or_none
+from gymbal.readers.run.output import NULL
 
 DEFAULTED_ITEM_KEYS = ("status", "phase")
 """Keys of an input item that the API sets and that say nothing about the task."""
@@ -31,13 +32,13 @@ class Request(msgspec.Struct, frozen=True):
     """What a row's `responses_create_params` says."""
 
     content: TaskContent
+    content_number: int
+    """Place of `content` among the distinct ones of the reader."""
     settings: Settings
+    settings_number: int
+    """Place of `settings` among the distinct ones of the reader."""
     is_empty: bool
     """The input holds no message at all: another field of the dataset says what to do."""
-
-
-NULL = msgspec.Raw(b"null")
-"""Stands for an absent member where absent and null say the same."""
 
 
 class _Params(msgspec.Struct):
@@ -45,26 +46,40 @@ class _Params(msgspec.Struct):
 
     input: Any = None
     tools: msgspec.Raw = NULL
-    instructions: Any = None
-    metadata: Any = None
-    prompt: Any = None
-    text: Any = None
-    model: Any = None
-    temperature: Any = None
-    top_p: Any = None
-    max_output_tokens: Any = None
-    max_tool_calls: Any = None
-    parallel_tool_calls: Any = None
-    tool_choice: Any = None
-    reasoning: Any = None
+    prompt: msgspec.Raw = NULL
+    text: msgspec.Raw = NULL
+    metadata: msgspec.Raw = NULL
+    instructions: msgspec.Raw = NULL
+    model: msgspec.Raw = NULL
+    temperature: msgspec.Raw = NULL
+    top_p: msgspec.Raw = NULL
+    max_output_tokens: msgspec.Raw = NULL
+    max_tool_calls: msgspec.Raw = NULL
+    parallel_tool_calls: msgspec.Raw = NULL
+    tool_choice: msgspec.Raw = NULL
+    reasoning: msgspec.Raw = NULL
+
+    @property
+    def settings_bytes(self) -> bytes:
+        """The members that make up the settings, as written."""
+        return b"\n".join(
+            (
+                *(self.metadata, self.instructions, self.model, self.temperature, self.top_p, self.reasoning),
+                *(self.max_output_tokens, self.max_tool_calls, self.parallel_tool_calls, self.tool_choice),
+            )
+        )
 
 
 class RequestReader:
     """Reads requests, and remembers by digest what it has read: the repeats of a task share one result."""
 
     def __init__(self) -> None:
+        self.contents: dict[TaskContent, int] = {}
+        """Distinct contents in order of first appearance, with their numbers."""
+        self.settings: list[Settings] = []
         self._known: dict[bytes, Request] = {}
-        self._settings: dict[Settings, Settings] = {}
+        self._settings_numbers: dict[Settings, int] = {}
+        self._settings_by_bytes: dict[bytes, int] = {}
         self._tools: dict[bytes, str] = {}
         self._decoder = msgspec.json.Decoder(_Params | None)
 
@@ -81,15 +96,29 @@ class RequestReader:
 
     def _decode(self, raw: msgspec.Raw) -> Request:
         params = self._decoder.decode(raw) or _Params()
-        settings = _settings(params)
         content = TaskContent(
             prompt=_prompt_digest(params), tools=self._tools_digest(params.tools), verifier=None
         )
+        settings = self._settings_number(params)
         return Request(
             content=content,
-            settings=self._settings.setdefault(settings, settings),
+            content_number=self.contents.setdefault(content, len(self.contents)),
+            settings=self.settings[settings],
+            settings_number=settings,
             is_empty=not params.input,
         )
+
+    def _settings_number(self, params: _Params) -> int:
+        """Place of the settings, which most tasks of a run share to the byte."""
+        key = params.settings_bytes
+        known = self._settings_by_bytes.get(key)
+        if known is None:
+            settings = _settings(params)
+            known = self._settings_numbers.setdefault(settings, len(self.settings))
+            if known == len(self.settings):
+                self.settings.append(settings)
+            self._settings_by_bytes[key] = known
+        return known
 
     def _tools_digest(self, tools: msgspec.Raw) -> str:
         """Digest of the tool schemas, which most tasks of a run share."""
@@ -102,14 +131,19 @@ class RequestReader:
 
 def _prompt_digest(params: _Params) -> str:
     asked: dict[str, Any] = {"input": _normal_input(params.input)}
-    metadata = params.metadata if isinstance(params.metadata, dict) else {}
-    rest = {
-        "metadata": {name: value for name, value in metadata.items() if name not in ENGINE_ARGUMENTS},
-        "prompt": _without_nulls(params.prompt),
-        "text": _without_nulls(params.text),
-    }
-    asked.update((name, value) for name, value in rest.items() if value)
+    metadata = _decode(params.metadata)
+    if isinstance(metadata, dict):
+        kept = {name: value for name, value in metadata.items() if name not in ENGINE_ARGUMENTS}
+        if kept:
+            asked["metadata"] = kept
+    for name, raw in (("prompt", params.prompt), ("text", params.text)):
+        if value := _without_nulls(_decode(raw)):
+            asked[name] = value
     return fingerprint(asked)
+
+
+def _decode(raw: msgspec.Raw) -> Any:
+    return None if raw is NULL else msgspec.json.decode(raw)
 
 
 def _normal_input(value: Any) -> list[Any]:
@@ -160,19 +194,18 @@ def _without_nulls(value: Any) -> Any:
 
 
 def _settings(params: _Params) -> Settings:
+    parallel, instructions = _decode(params.parallel_tool_calls), _decode(params.instructions)
     return Settings(
-        temperature=_float_or_none(params.temperature),
-        top_p=_float_or_none(params.top_p),
-        max_output_tokens=number_or_none(params.max_output_tokens),
-        max_tool_calls=number_or_none(params.max_tool_calls),
-        parallel_tool_calls=params.parallel_tool_calls
-        if isinstance(params.parallel_tool_calls, bool)
-        else None,
-        tool_choice=_as_text(params.tool_choice),
-        reasoning=_as_text(_without_nulls(params.reasoning)),
-        instructions=fingerprint(params.instructions) if params.instructions else None,
-        requested_model=text_or_none(params.model),
-        extra_body=_engine_arguments(params.metadata),
+        temperature=_float_or_none(_decode(params.temperature)),
+        top_p=_float_or_none(_decode(params.top_p)),
+        max_output_tokens=number_or_none(_decode(params.max_output_tokens)),
+        max_tool_calls=number_or_none(_decode(params.max_tool_calls)),
+        parallel_tool_calls=parallel if isinstance(parallel, bool) else None,
+        tool_choice=_as_text(_decode(params.tool_choice)),
+        reasoning=_as_text(_without_nulls(_decode(params.reasoning))),
+        instructions=fingerprint(instructions) if instructions else None,
+        requested_model=text_or_none(_decode(params.model)),
+        extra_body=_engine_arguments(_decode(params.metadata)),
     )
 
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import msgspec
 
-from gymbal.io.jsonl import Line
-from gymbal.model.run import Failure, RolloutKey
-from gymbal.readers.run.content import NULL, RequestReader
+from gymbal.model.rollout import Failure, RolloutKey
+from gymbal.readers.run.content import RequestReader
 from gymbal.readers.run.keys import RowNumbers, agent_name, number_or_none, text_or_none
+from gymbal.readers.run.output import NULL
 from gymbal.readers.run.rows import NotARowError, RowStream
 
 UNNAMED_CLASS = "(unnamed)"
@@ -54,10 +54,10 @@ class FailureReader:
 
     def stream(self, path: Path, name: str) -> RowStream[Attempt]:
         """The lines of `path`, which is called `name` in facts and problems, in file order."""
-        return RowStream(path, name, lambda line: self._read(line, name))
+        return RowStream(path, name, lambda data, line: self._read(data, line, name))
 
-    def _read(self, line: Line, file: str) -> Attempt:
-        row = self._decoder.decode(line.data)
+    def _read(self, data: bytes, line: int, file: str) -> Attempt:
+        row = self._decoder.decode(data)
         is_omission = bytes(row.omitted) not in (b"null", b"false")
         task, repeat = number_or_none(row.task), number_or_none(row.repeat)
         if row.failure_class is None and not is_omission and task is None:
@@ -73,7 +73,7 @@ class FailureReader:
         return Attempt(
             key=RolloutKey(server or agent, stage, task, repeat),
             agent=agent,
-            line=line.number,
+            line=line,
             failure_class=text_or_none(row.failure_class) or UNNAMED_CLASS,
             is_terminal=row.is_terminal is True,
             is_omission=is_omission,

@@ -13,8 +13,9 @@ import msgspec
 
 from gymbal.errors import InputError
 from gymbal.io.decode import read_json
-from gymbal.io.jsonl import Line
-from gymbal.model.run import Health, Rollout, RolloutKey
+from gymbal.model.rollout import RolloutKey
+from gymbal.model.rollout_table import RolloutTable
+from gymbal.model.run import Health
 from gymbal.readers.run.keys import number_or_none
 from gymbal.readers.run.rows import RowStream
 
@@ -76,16 +77,16 @@ def stream_verdicts(path: Path, name: str) -> RowStream[Verdict]:
     return RowStream(path, name, _read_verdict)
 
 
-def unhealthy_keys(verdicts: Iterable[Verdict], rollouts: Iterable[Rollout]) -> frozenset[RolloutKey]:
+def unhealthy_keys(verdicts: Iterable[Verdict], rollouts: RolloutTable) -> frozenset[RolloutKey]:
     """Keys of the rollouts that were found unhealthy."""
     found = {(row.stage, row.task, row.repeat) for row in verdicts if row.verdict == "unhealthy"}
     if not found:
         return frozenset()
-    return frozenset(row.key for row in rollouts if row.key[1:] in found)
+    return frozenset(key for key in rollouts.row_keys() if key[1:] in found)
 
 
-def _read_verdict(line: Line) -> Verdict:
-    row = _DECODER.decode(line.data)
+def _read_verdict(data: bytes, _line: int) -> Verdict:
+    row = _DECODER.decode(data)
     return Verdict(
         stage=number_or_none(row.stage),
         task=number_or_none(row.task),

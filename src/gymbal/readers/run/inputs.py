@@ -2,76 +2,110 @@
 
 from __future__ import annotations
 
-from hashlib import sha256
+import re
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
-from gymbal.io.jsonl import Line
-from gymbal.model.run import PlannedRollout, RolloutKey, TaskContent
-from gymbal.readers.run.content import NULL, Request, RequestReader
+from gymbal.model.rollout import RolloutKey
+from gymbal.model.rollout_table import PlanKind, PlanTable
+from gymbal.readers.run.content import RequestReader
 from gymbal.readers.run.keys import RowNumbers, Servers, agent_name, number_or_none, text_or_none
-from gymbal.readers.run.rows import RowStream
+from gymbal.readers.run.output import NULL
+from gymbal.readers.run.rows import NotARowError, RowStream
 from gymbal.readers.run.verifier_fields import TASK_NAMES, judging
 
 Fields = dict[str, msgspec.Raw]
 """A dataset row by field, undecoded."""
 
-REPEAT_FIELDS = ("_ng_rollout_index", "_ng_attempt_index")
-"""Fields in which the repeats of one task differ."""
+_REPEAT_KEY = b'"_ng_rollout_index":'
+_REPEAT = re.compile(rb'"_ng_rollout_index": ?([0-9]{1,9})(?=[,}])')
+
+
+class _Repeats(NamedTuple):
+    """The lines of one task, which Gym writes one after the other: equal but for the repeat number."""
+
+    before: bytes
+    after: bytes
+    kind: int
+    task: int
+
+    def repeat(self, line: bytes) -> int | None:
+        """The repeat number of `line`, where it is one of these."""
+        if not (line.startswith(self.before) and line.endswith(self.after)):
+            return None
+        digits = line[len(self.before) : len(line) - len(self.after)]
+        is_number = digits.isdigit() and len(digits) < 10 and (digits[:1] != b"0" or digits == b"0")
+        return int(digits) if is_number else None
 
 
 class InputReader:
-    """Reads the materialized inputs of one run; the repeats of a task are hashed once."""
+    """Reads the materialized inputs of one run into `table`; repeats of a task are read once."""
 
     def __init__(self, requests: RequestReader, numbers: RowNumbers, servers: Servers) -> None:
+        self.table = PlanTable()
         self._requests = requests
         self._numbers = numbers
         self._servers = servers
         self._decoder = msgspec.json.Decoder(Fields)
-        self._contents: dict[bytes, tuple[Request, TaskContent]] = {}
+        self._kinds: dict[PlanKind, int] = {}
+        self._repeats: _Repeats | None = None
 
-    def stream(self, path: Path, name: str) -> RowStream[PlannedRollout]:
-        """The rows of `path`, which is called `name` in facts and problems, in file order."""
-        return RowStream(path, name, lambda line: self._read(line, name))
+    def stream(self, path: Path, name: str) -> RowStream[None]:
+        """The rows of `path`, which is called `name` in facts and problems; each step adds one to `table`."""
+        return RowStream(path, name, lambda data, _line: self._add(data, name))
 
-    def _read(self, line: Line, file: str) -> PlannedRollout:
-        row = self._decoder.decode(line.data)
+    def _add(self, data: bytes, file: str) -> None:
+        repeats = self._repeats
+        if repeats is not None and (repeat := repeats.repeat(data)) is not None:
+            self.table.append(repeats.kind, repeats.task, repeat)
+            return
+        row = self._decoder.decode(data)
+        named = _number(row, "_ng_task_index"), _number(row, "_ng_rollout_index")
+        kind, key = self._read(row, file, *named)
+        if not all(-(2**63) <= number < 2**63 for number in (key.task, key.repeat)):
+            raise NotARowError(f"has the number {max(key.task, key.repeat, key=abs)}, which no column holds")
+        self.table.append(kind, key.task, key.repeat)
+        is_plain = named == (key.task, key.repeat) and self._servers.is_one(self.table.kinds[kind].agent)
+        self._repeats = _repeats(data, kind, key) if is_plain else None
+
+    def _read(self, row: Fields, file: str, task: int | None, repeat: int | None) -> tuple[int, RolloutKey]:
         fields = _task_fields(row)
-        request, content = self._content(fields)
+        request = self._requests.read(fields.get("responses_create_params", NULL))
+        judged = judging(fields, with_names=request.is_empty)
+        content = msgspec.structs.replace(request.content, verifier=judged.verifier, answer=judged.answer)
         server = text_or_none(_value(row, "_ng_environment_server"))
         agent = agent_name(_value(row, "agent_ref"), server)
-        stage = number_or_none(_value(row, "stage_index"))
-        task = number_or_none(_value(row, "_ng_task_index"))
-        repeat = number_or_none(_value(row, "_ng_rollout_index"))
+        stage = _number(row, "stage_index")
         if task is None:
             task = self._numbers.task(file, content, is_empty=request.is_empty)
         if repeat is None:
             repeat = self._numbers.repeat(file, server or agent, stage, task)
-        key = RolloutKey(server or agent, stage, task, repeat)
-        return PlannedRollout(
-            key=self._servers.resolve(agent, key),
+        key = self._servers.resolve(agent, RolloutKey(server or agent, stage, task, repeat))
+        kind = PlanKind(
+            server=key.server,
+            stage=stage,
             agent=agent,
             content=content,
             settings=request.settings,
             label=_label(row, fields),
         )
+        number = self._kinds.setdefault(kind, len(self._kinds))
+        if number == len(self.table.kinds):
+            self.table.kinds.append(kind)
+        return number, key
 
-    def _content(self, fields: Fields) -> tuple[Request, TaskContent]:
-        """Request and content of a row, from memory where a row with the same bytes was read before."""
-        seen = sha256()
-        for name, raw in sorted(fields.items()):
-            if name not in REPEAT_FIELDS:
-                seen.update(name.encode("utf-8", "surrogatepass"))
-                seen.update(raw)
-        known = self._contents.get(seen.digest())
-        if known is None:
-            request = self._requests.read(fields.get("responses_create_params", NULL))
-            judged = judging(fields, with_names=request.is_empty)
-            content = msgspec.structs.replace(request.content, verifier=judged.verifier, answer=judged.answer)
-            known = self._contents[seen.digest()] = (request, content)
-        return known
+
+def _repeats(data: bytes, kind: int, key: RolloutKey) -> _Repeats | None:
+    """None for a line that does not name its repeat exactly once.
+
+    The name cannot stand inside a text, whose quotes are escaped.
+    """
+    found = _REPEAT.search(data)
+    if found is None or data.count(_REPEAT_KEY) != 1 or int(found[1]) != key.repeat:
+        return None
+    return _Repeats(data[: found.start(1)], data[found.end(1) :], kind, key.task)
 
 
 def _task_fields(row: Fields) -> Fields:
@@ -87,6 +121,10 @@ def _task_fields(row: Fields) -> Fields:
 def _value(row: Fields, name: str) -> Any:
     raw = row.get(name)
     return None if raw is None else msgspec.json.decode(raw)
+
+
+def _number(row: Fields, name: str) -> int | None:
+    return number_or_none(_value(row, name))
 
 
 def _label(row: Fields, fields: Fields) -> str | None:

@@ -6,7 +6,8 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from gymbal.model.run import RolloutKey, TaskContent
+from gymbal.model.rollout import RolloutKey, TaskContent
+from gymbal.model.rollout_table import RolloutTable
 
 UNNAMED_AGENT = "(unnamed)"
 """The agent of rows that name neither agent nor server, as before `agent_ref` existed."""
@@ -57,7 +58,7 @@ class RowNumbers:
 
 
 class KeyedRow(Protocol):
-    """A rollout or a failed attempt."""
+    """A failed attempt."""
 
     @property
     def key(self) -> RolloutKey: ...
@@ -73,20 +74,31 @@ class Servers:
     its agent's name in its place; this finds the server that the same agent's other rows name.
     """
 
-    def __init__(self, rows: Sequence[KeyedRow]) -> None:
+    def __init__(self, rollouts: RolloutTable, attempts: Sequence[KeyedRow] = ()) -> None:
         self._by_agent: dict[str, set[str]] = defaultdict(set)
-        for row in rows:
-            if row.key.server != row.agent:
-                self._by_agent[row.agent].add(row.key.server)
+        stamped = {(kind.agent, kind.server) for kind, _ in rollouts.kind_counts}
+        stamped.update((attempt.agent, attempt.key.server) for attempt in attempts)
+        for agent, server in stamped:
+            if server != agent:
+                self._by_agent[agent].add(server)
         self._by_row: dict[tuple[str, int | None, int, int], str] = {}
         if any(len(names) > 1 for names in self._by_agent.values()):
-            self._by_row = {(row.agent, *row.key[1:]): row.key.server for row in rows}
+            for rows in (rollouts, attempts):
+                self._by_row.update({(row.agent, *row.key[1:]): row.key.server for row in rows})
+
+    def is_one(self, agent: str) -> bool:
+        """Whether every row of `agent` is of the same server."""
+        return len(self._by_agent.get(agent, ())) <= 1
+
+    def name(self, agent: str, server: str) -> str:
+        """The server of rows that say `server`, of an agent that has only one."""
+        names = self._by_agent.get(agent)
+        return next(iter(names)) if names and server == agent else server
 
     def resolve(self, agent: str, key: RolloutKey) -> RolloutKey:
         """`key` with the server that ran the row, where that is known."""
-        names = self._by_agent.get(agent)
-        if not names or key.server != agent:
+        if key.server != agent or not self._by_agent.get(agent):
             return key
-        if len(names) == 1:
-            return key._replace(server=next(iter(names)))
+        if self.is_one(agent):
+            return key._replace(server=self.name(agent, key.server))
         return key._replace(server=self._by_row.get((agent, *key[1:]), agent))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
 from gymbal.model.evidence import Fact, Role, Strength, Value
-from gymbal.model.run import Rollout, Run
+from gymbal.model.rollout_table import NO_COUNT, PlanTable, RolloutTable, RowKind
+from gymbal.model.run import Run
 
 UNSET = "unset"
 
@@ -28,6 +29,9 @@ REQUEST_FIELDS = (
 )
 """Fields of `Settings`, and what of an evaluation each is."""
 
+KindCounts = Sequence[tuple[RowKind, int]]
+"""Kinds of rows with the number of rows of each."""
+
 RESPONSE = "response"
 REQUEST = "responses_create_params"
 
@@ -37,44 +41,55 @@ def observed_facts(run: Run) -> tuple[Fact, ...]:
 
     A field that differs among the rows names its values, the most frequent first: such a run is mixed.
     """
-    rows = run.rollouts
-    if not rows:
+    kinds = run.rollouts.kind_counts
+    if not kinds:
         return ()
-    file = ", ".join(dict.fromkeys(row.file for row in rows)) or None
-    return tuple(msgspec.structs.replace(fact, file=file) for fact in _facts(run, rows))
+    file = ", ".join(dict.fromkeys(kind.file for kind, _ in kinds)) or None
+    return tuple(msgspec.structs.replace(fact, file=file) for fact in _facts(run, kinds))
 
 
-def _facts(run: Run, rows: Sequence[Rollout]) -> Iterator[Fact]:
-    yield _fact("response_model", Role.MODEL, _values(row.model for row in rows), f"{RESPONSE}.model")
+def _facts(run: Run, kinds: KindCounts) -> Iterator[Fact]:
+    models = _values((kind.model, count) for kind, count in kinds)
+    yield _fact("response_model", Role.MODEL, models, f"{RESPONSE}.model")
     for name, role in REQUEST_FIELDS:
-        values = _values(getattr(row.settings, name) for row in rows)
+        values = _values((getattr(kind.settings, name), count) for kind, count in kinds)
         yield _fact(f"request.{name}", role, values, f"{REQUEST}.{name}")
     yield _fact("agent", Role.HARNESS, ", ".join(run.agents), "agent_ref.name")
-    servers = ", ".join(sorted({row.key.server for row in rows}))
+    servers = ", ".join(sorted({kind.server for kind, _ in kinds}))
     yield _fact("environment_server", Role.HARNESS, servers, "_ng_environment_server")
-    yield _fact("tools_used", Role.TOOLS, _tools(rows), f"{RESPONSE}.output")
-    repeats = Counter((row.agent, row.key.stage, row.key.task) for row in run.planned or rows)
-    yield _fact("repeats", Role.REPEATS, _values(repeats.values()), "_ng_rollout_index")
-    largest: tuple[tuple[str, Role, Callable[[Rollout], int | None]], ...] = (
-        ("most_output_tokens", Role.LIMITS, lambda row: row.output_tokens),
-        ("most_input_tokens", Role.LIMITS, lambda row: row.input_tokens),
-        ("most_model_calls", Role.LIMITS, lambda row: row.model_calls),
-        ("most_tool_calls", Role.LIMITS, lambda row: row.tool_calls),
+    yield _fact("tools_used", Role.TOOLS, _tools(kinds), f"{RESPONSE}.output")
+    repeats = _repeats(run.planned or run.rollouts)
+    yield _fact("repeats", Role.REPEATS, _values((count, 1) for count in repeats), "_ng_rollout_index")
+    rows = run.rollouts
+    largest = (
+        ("most_output_tokens", "usage", rows.output_tokens_R),
+        ("most_input_tokens", "usage", rows.input_tokens_R),
+        ("most_model_calls", "output", rows.model_calls_R),
+        ("most_tool_calls", "output", rows.tool_calls_R),
     )
-    for name, role, value in largest:
-        key = f"{RESPONSE}.usage" if name.endswith("tokens") else f"{RESPONSE}.output"
-        yield _fact(
-            name, role, max((found for row in rows if (found := value(row)) is not None), default=None), key
-        )
+    for name, member, counts_R in largest:
+        most = max(counts_R)
+        yield _fact(name, Role.LIMITS, None if most == NO_COUNT else most, f"{RESPONSE}.{member}")
 
 
-def _tools(rows: Iterable[Rollout]) -> str:
-    return ", ".join(sorted(set().union(*(row.tools_used for row in rows)))) or "none"
+def _repeats(rows: RolloutTable | PlanTable) -> Iterable[int]:
+    """The number of rows of each task."""
+    repeats: Counter[tuple[str, int | None, int]] = Counter()
+    for (number, task), count in Counter(zip(rows.kind_R, rows.task_R, strict=True)).items():
+        kind = rows.kinds[number]
+        repeats[kind.agent, kind.stage, task] += count
+    return repeats.values()
 
 
-def _values(values: Iterable[Value]) -> Value:
+def _tools(kinds: KindCounts) -> str:
+    return ", ".join(sorted(set().union(*(kind.tools_used for kind, _ in kinds)))) or "none"
+
+
+def _values(counted: Iterable[tuple[Value, int]]) -> Value:
     """The one value of all rows; else each with its number of rows."""
-    counts = Counter(UNSET if value is None else value for value in values)
+    counts: Counter[Value] = Counter()
+    for value, count in counted:
+        counts[UNSET if value is None else value] += count
     if len(counts) == 1:
         return next(iter(counts))
     shown = [f"{value} ({count})" for value, count in counts.most_common(MAX_VALUES_SHOWN)]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from enum import Enum, auto
-from typing import Any, cast
+from collections.abc import Iterator
+from typing import Any
 
 import msgspec
 
-from gymbal.io.fingerprint import fingerprint_texts
-from gymbal.readers.run.content import NULL
+NULL = msgspec.Raw(b"null")
+"""Stands for an absent member where absent and null say the same."""
 
 REASONING_TAGS = (
     "<think>",
@@ -35,29 +34,48 @@ _OTHER_MARKS = ("THINK]", "think▷")
 """Every tag holds one of these, so that a long text is not searched for each tag."""
 
 
-class Kind(Enum):
-    """What an item of a response is to us."""
+class _Part(msgspec.Struct, gc=False):
+    text: Any = None
+    refusal: Any = None
 
-    REASONING = auto()
-    CALL = auto()
-    """A function call, or a hosted one (`web_search_call`, `mcp_call`, ...)."""
-    TEXT = auto()
-    """An assistant message, or an item of the model's that we do not know."""
-    FROM_OUTSIDE = auto()
-    """A tool result or a message of anyone else: it ends the model's run."""
+
+Content = list[_Part | str | None] | str | None
+
+
+class Message(msgspec.Struct, gc=False, tag_field="type", tag="message"):
+    role: str | None = None
+    content: Content = None
+
+
+class Reasoning(msgspec.Struct, gc=False, tag_field="type", tag="reasoning"):
+    """Told by its type; nothing of it is decoded."""
+
+
+class Call(msgspec.Struct, gc=False, tag_field="type", tag="function_call"):
+    name: Any = None
+    arguments: Any = None
+
+
+class Result(msgspec.Struct, gc=False, tag_field="type", tag="function_call_output"):
+    output: msgspec.Raw = NULL
+
+
+KnownOutput = list[Message | Reasoning | Call | Result]
+"""The items that nearly every output consists of; others are read as `OutputItem`."""
 
 
 class OutputItem(msgspec.Struct, gc=False):
-    """One item of `response.output`. Reasoning and tool results are told by `type` and never decoded."""
+    """An item of any type. Content is decoded only where it is a message's."""
 
     type: str | None = None
     role: str | None = None
     content: msgspec.Raw = NULL
     name: Any = None
     arguments: Any = None
+    output: msgspec.Raw = NULL
 
 
-Output = list[OutputItem | list[OutputItem] | str | None]
+AnyOutput = list[OutputItem | list[OutputItem] | str | None] | str | None
 """Some agents of Gym before 0.3 wrote one list of items per step."""
 
 
@@ -66,21 +84,21 @@ class OutputFacts(msgspec.Struct, frozen=True, gc=False):
     has_reasoning_in_text: bool
     model_calls: int
     tool_calls: int
+    has_tool_errors: bool
+    """A tool's result is a text that begins with "Error", or a JSON object whose `error` is not null."""
     tools_used: frozenset[str]
-    answer: str
-    """Digest of the assistant's texts and calls, in order; ids, reasoning and results left out."""
+    answer: int
+    """Hash of the assistant's texts and calls, in order; ids, reasoning and results left out.
+
+    Equal answers have equal hashes within one process, and others do not but by a chance of 2 to the -64.
+    """
 
 
-class _Part(msgspec.Struct, gc=False):
-    text: Any = None
-    refusal: Any = None
+_NO_TOOLS: frozenset[str] = frozenset()
 
 
-_CONTENT = msgspec.json.Decoder(list[_Part | str | None] | str | None)
-
-
-def read_output(output: Output) -> OutputFacts:
-    """Reduce the items of a response; raises msgspec.ValidationError for message content of no known shape.
+def read_output(items: KnownOutput) -> OutputFacts:
+    """Reduce the items of a response.
 
     The model was asked once for every maximal run of its own items (reasoning, assistant messages, calls)
     between tool results and messages of others: the flat output records no boundaries (nemo-gym 0.7.0).
@@ -88,52 +106,94 @@ def read_output(output: Output) -> OutputFacts:
     said: list[str] = []
     tools: list[str] = []
     model_calls = 0
-    is_in_run = False
-    has_tag = False
-    for item in _flat(output):
-        kind = _COMMON_KINDS.get(item.type) or kind_of(item.type, item.role)
-        if kind is Kind.FROM_OUTSIDE:
+    is_in_run = has_tag = has_error = False
+    for item in items:
+        if isinstance(item, Result):
+            is_in_run = False
+            has_error = has_error or _reports_error(item.output)
+            continue
+        if isinstance(item, Message) and item.role is not None and item.role != "assistant":
             is_in_run = False
             continue
         if not is_in_run:
             model_calls += 1
             is_in_run = True
-        if kind is Kind.CALL:
-            tool = item.name if isinstance(item.name, str) else str(item.type)
+        if isinstance(item, Call):
+            tool = item.name if isinstance(item.name, str) else "function_call"
             tools.append(tool)
             said += ("call", tool, str(item.arguments))
-        elif kind is Kind.TEXT:
+        elif isinstance(item, Message):
             text = _text(item.content)
-            has_tag = has_tag or _has_reasoning_tag(text)
-            if text.strip():
+            if text and not text.isspace():
                 said += ("text", text)
+                has_tag = has_tag or _has_reasoning_tag(text)
     return OutputFacts(
-        is_empty=not said,
-        has_reasoning_in_text=has_tag,
-        model_calls=model_calls,
-        tool_calls=len(tools),
-        tools_used=frozenset(tools),
-        answer=fingerprint_texts(said),
+        not said,
+        has_tag,
+        model_calls,
+        len(tools),
+        has_error,
+        frozenset(tools) if tools else _NO_TOOLS,
+        hash(tuple(said)),
     )
 
 
-_COMMON_KINDS: dict[str | None, Kind] = {
-    "reasoning": Kind.REASONING,
-    "function_call": Kind.CALL,
-    "function_call_output": Kind.FROM_OUTSIDE,
-}
-"""Nine items of ten; looked up, since an agent's row has hundreds."""
+def known_items(output: AnyOutput) -> KnownOutput:
+    """The items, each as the known one that says the same; raises msgspec.ValidationError for odd content.
+
+    A call of a hosted tool (`web_search_call`, `mcp_call`, ...) goes by its type. An item of an unknown type
+    is the model's, as a message is.
+    """
+    if output is None:
+        return []
+    entries = [output] if isinstance(output, str) else output
+    return [_known_item(item) for entry in entries for item in _items(entry)]
 
 
-def kind_of(type_name: str | None, role: str | None) -> Kind:
-    """The kind of an item with this type and role; one without a type is a message."""
-    if type_name is None or type_name == "message":
-        return Kind.TEXT if role is None or role == "assistant" else Kind.FROM_OUTSIDE
-    if type_name == "reasoning":
-        return Kind.REASONING
-    if type_name.endswith("_output"):
-        return Kind.FROM_OUTSIDE
-    return Kind.CALL if type_name.endswith("_call") else Kind.TEXT
+def _items(entry: OutputItem | list[OutputItem] | str | None) -> Iterator[OutputItem]:
+    if isinstance(entry, OutputItem):
+        yield entry
+    elif isinstance(entry, str):
+        yield OutputItem(type="message", role="assistant", content=msgspec.Raw(msgspec.json.encode(entry)))
+    elif entry is not None:
+        yield from entry
+
+
+def _known_item(item: OutputItem) -> Message | Reasoning | Call | Result:
+    kind = item.type or "message"
+    if kind == "reasoning":
+        return Reasoning()
+    if kind.endswith("_output"):
+        return Result(item.output)
+    if kind.endswith("_call"):
+        return Call(item.name if isinstance(item.name, str) else kind, item.arguments)
+    if kind == "message" and item.role is not None and item.role != "assistant":
+        return Message(item.role)
+    return Message("assistant", _CONTENT.decode(item.content))
+
+
+class _ErrorMember(msgspec.Struct, gc=False):
+    error: msgspec.Raw = NULL
+
+
+_CONTENT = msgspec.json.Decoder(Content)
+_RESULT = msgspec.json.Decoder(_ErrorMember)
+_TEXT = msgspec.json.Decoder(str)
+
+
+def _reports_error(result: msgspec.Raw) -> bool:
+    data = bytes(result)
+    if b"rror" not in data:
+        return False
+    try:
+        if not data.startswith(b'"'):
+            return bytes(_RESULT.decode(data).error) != b"null"
+        text = _TEXT.decode(data).lstrip()
+        if text.startswith("{"):
+            return bytes(_RESULT.decode(text).error) != b"null"
+    except (msgspec.DecodeError, RecursionError):
+        return False
+    return text[:5].lower() == "error"
 
 
 def _has_reasoning_tag(text: str) -> bool:
@@ -145,30 +205,11 @@ def _has_reasoning_tag(text: str) -> bool:
     return False
 
 
-def _flat(output: Output) -> Iterable[OutputItem]:
-    if set(map(type, output)) <= {OutputItem}:
-        return cast(list[OutputItem], output)
-    return _flattened(output)
-
-
-def _flattened(output: Output) -> Iterator[OutputItem]:
-    for entry in output:
-        if isinstance(entry, OutputItem):
-            yield entry
-        elif isinstance(entry, str):
-            yield OutputItem(
-                type="message", role="assistant", content=msgspec.Raw(msgspec.json.encode(entry))
-            )
-        elif entry is not None:
-            yield from entry
-
-
-def _text(content: msgspec.Raw) -> str:
-    decoded = _CONTENT.decode(content)
-    if decoded is None or isinstance(decoded, str):
-        return decoded or ""
+def _text(content: Content) -> str:
+    if content is None or isinstance(content, str):
+        return content or ""
     texts: list[str] = []
-    for part in decoded:
+    for part in content:
         if isinstance(part, _Part):
             texts += [text for text in (part.text, part.refusal) if isinstance(text, str)]
         elif part is not None:

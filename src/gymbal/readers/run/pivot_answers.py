@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from gymbal.io.jsonl import Line
 from gymbal.readers.run.locate import StemFiles, locate
 from gymbal.readers.run.pivot_rewards import LeftOut, Pair, Rollout, planned_pivots, reward_of
 from gymbal.readers.run.rows import RowStream
@@ -66,5 +65,5 @@ def _answers(stem: StemFiles, pivots: dict[Pair, str]) -> Iterator[RecordedAnswe
         yield RecordedAnswer("", 0, None, [], LeftOut.NO_ROW)
 
 
-def _answer(line: Line) -> _Answer:
-    return _decode_answer(line.data)
+def _answer(data: bytes, _line: int) -> _Answer:
+    return _decode_answer(data)

@@ -16,7 +16,6 @@ from typing import NamedTuple
 import msgspec
 
 from gymbal.errors import InputError
-from gymbal.io.jsonl import Line
 from gymbal.io.pivot_id import pivot_id_of_line
 from gymbal.readers.run.locate import StemFiles, locate
 from gymbal.readers.run.rows import NotARowError, RowStream
@@ -140,16 +139,16 @@ def planned_pivots(stem: StemFiles, path: Path) -> dict[Pair, str]:
     return pivots
 
 
-def _planned(line: Line) -> tuple[Pair, str]:
-    row = _decode_input(line.data)
-    return (row.task, row.repeat), pivot_id_of_line(line.data)
+def _planned(data: bytes, _line: int) -> tuple[Pair, str]:
+    row = _decode_input(data)
+    return (row.task, row.repeat), pivot_id_of_line(data)
 
 
 def _rollout_rewards(stem: StemFiles, pivots: dict[Pair, str]) -> Iterator[RecordedReward]:
     if stem.rollouts is None:
         return
     seen: set[Pair] = set()
-    stream = RowStream(stem.rollouts, stem.rollouts.name, lambda line: _decode_rollout(line.data))
+    stream = RowStream(stem.rollouts, stem.rollouts.name, lambda data, _line: _decode_rollout(data))
     for row in stream:
         pair = (row.task, row.repeat)
         yield reward_of(row, pivots.get(pair), is_repeated=pair in seen)
@@ -196,8 +195,8 @@ def _task_rewards(path: Path) -> Iterator[RecordedReward]:
         yield RecordedReward(None, left_out=LeftOut.NO_ROW)
 
 
-def _task_profile(line: Line) -> tuple[str, _TaskProfile]:
-    task = _decode_profile(line.data)
+def _task_profile(data: bytes, _line: int) -> tuple[str, _TaskProfile]:
+    task = _decode_profile(data)
     if not bytes(task.sample).startswith(b"{"):
         raise NotARowError("has no row in `sample`")
     return pivot_id_of_line(bytes(task.sample)), task

@@ -13,7 +13,6 @@ import msgspec
 
 from gymbal.errors import InputError
 from gymbal.io.decode import read_json
-from gymbal.io.jsonl import Line
 from gymbal.model.run import Metrics
 from gymbal.readers.run.aggregate import finite_numbers
 from gymbal.readers.run.keys import agent_name, number_or_none, text_or_none
@@ -74,8 +73,8 @@ def read_repeat_metrics(path: Path) -> tuple[RepeatMetrics, ...]:
     )
 
 
-def _task_profile(line: Line) -> TaskProfile:
-    entry = msgspec.json.decode(line.data)
+def _task_profile(data: bytes, _line: int) -> TaskProfile:
+    entry = msgspec.json.decode(data)
     if not isinstance(entry, dict) or "num_rollouts" not in entry:
         raise NotARowError("is no task profile: it has no num_rollouts")
     sample = entry.get("sample")

@@ -3,26 +3,18 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 
 from gymbal.errors import InputError, UsageError
 from gymbal.io.jsonl import COMPRESSED_SUFFIXES
 from gymbal.model.evidence import Fact
-from gymbal.model.run import (
-    Captures,
-    Health,
-    Metrics,
-    PlannedRollout,
-    Problem,
-    ProblemKind,
-    Rollout,
-    RolloutKey,
-    Run,
-)
+from gymbal.model.rollout import Rollout, RolloutKey
+from gymbal.model.rollout_table import PlanTable, RolloutTable
+from gymbal.model.run import Captures, Health, Metrics, Problem, ProblemKind, Run
 from gymbal.readers.run.aggregate import read_metrics
 from gymbal.readers.run.captures import FOLDER_NAME, read_captures
 from gymbal.readers.run.content import RequestReader
@@ -43,8 +35,6 @@ from gymbal.readers.run.rows import RowStream
 from gymbal.readers.run.sheet import NOTHING, read_facts
 
 MAX_DUPLICATES_SHOWN = 5
-
-Row = TypeVar("Row", Rollout, Attempt)
 
 
 def read_run(
@@ -68,16 +58,20 @@ def read_run(
     requests, numbers = RequestReader(), RowNumbers()
     rollouts = _read_rollouts(files, RolloutReader(requests, numbers), problems)
     attempts = _read_attempts(files, FailureReader(requests, numbers), problems)
-    servers = Servers([*rollouts, *attempts])
-    rollouts, attempts = _with_servers(rollouts, servers), _with_servers(attempts, servers)
+    servers = Servers(rollouts, attempts)
+    rollouts = _with_servers(rollouts, servers)
+    attempts = [
+        msgspec.structs.replace(attempt, key=servers.resolve(attempt.agent, attempt.key))
+        for attempt in attempts
+    ]
     planned = _read_planned(files, InputReader(requests, numbers, servers), problems)
-    scored = {row.key for row in rollouts}
-    problems.extend(_duplicates(rollouts, scored))
+    scored = _scored(attempts, rollouts)
+    problems.extend(_duplicates(rollouts))
     run = Run(
         label=files.label,
         path=files.path,
         stems=tuple(files.name(stem.folder / stem.stem) for stem in files.stems),
-        rollouts=tuple(rollouts),
+        rollouts=rollouts,
         planned=planned,
         failures=last_failures(attempts, scored),
         metrics=_read_metrics(files, problems, has_rollouts=bool(rollouts)),
@@ -92,16 +86,15 @@ def read_run(
     return run if agent is None else _of_agent(run, attempts, agent)
 
 
-def _read_rollouts(files: RunFiles, reader: RolloutReader, problems: list[Problem]) -> list[Rollout]:
-    rollouts: list[Rollout] = []
+def _read_rollouts(files: RunFiles, reader: RolloutReader, problems: list[Problem]) -> RolloutTable:
     for stem in files.stems:
         if stem.rollouts is not None:
             stream = reader.stream(stem.rollouts, files.name(stem.rollouts))
-            rows = list(stream)
+            rows = sum(1 for _ in stream)
             problems.extend(stream.problems)
             if not rows and stream.problems:
                 raise _no_rollout_file(stem.rollouts, stream)
-            rollouts.extend(rows)
+    rollouts = reader.finish()
     if not rollouts:
         existing = [stem.rollouts for stem in files.stems if stem.rollouts is not None]
         where = (
@@ -132,20 +125,16 @@ def _read_attempts(files: RunFiles, reader: FailureReader, problems: list[Proble
     return attempts
 
 
-def _read_planned(
-    files: RunFiles, reader: InputReader, problems: list[Problem]
-) -> tuple[PlannedRollout, ...] | None:
+def _read_planned(files: RunFiles, reader: InputReader, problems: list[Problem]) -> PlanTable | None:
     """None unless every stem kept its inputs: a part of the plan says nothing about the whole."""
-    planned: list[PlannedRollout] = []
     for stem in files.stems:
         if stem.inputs is None:
             return None
-        before = len(problems)
-        rows = read_or_note(rows_of(reader.stream, problems), stem.inputs, files, problems)
-        if not rows and len(problems) > before:
+        before, rows_before = len(problems), len(reader.table)
+        read_or_note(rows_of(reader.stream, problems), stem.inputs, files, problems)
+        if len(reader.table) == rows_before and len(problems) > before:
             return None
-        planned.extend(rows or ())
-    return tuple(planned) if files.stems else None
+    return reader.table if files.stems else None
 
 
 def _read_metrics(
@@ -169,7 +158,7 @@ def _read_health(files: RunFiles, problems: list[Problem]) -> Health | None:
 
 
 def _read_unhealthy(
-    files: RunFiles, rollouts: Sequence[Rollout], problems: list[Problem]
+    files: RunFiles, rollouts: RolloutTable, problems: list[Problem]
 ) -> frozenset[RolloutKey]:
     file = _beside(files, VERDICTS_NAME)
     if file is None:
@@ -191,7 +180,7 @@ def _beside(files: RunFiles, name: str) -> Path | None:
     return next((file for file in found if file.is_file()), None)
 
 
-def _no_rollout_file(path: Path, stream: RowStream[Rollout]) -> InputError:
+def _no_rollout_file(path: Path, stream: RowStream[None]) -> InputError:
     first = stream.problems[0]
     return InputError(
         f"holds no rollout: {stream.ledger.read} lines, the first one {first.detail}",
@@ -202,24 +191,32 @@ def _no_rollout_file(path: Path, stream: RowStream[Rollout]) -> InputError:
     )
 
 
-def _with_servers(rows: list[Row], servers: Servers) -> list[Row]:
+def _with_servers(rollouts: RolloutTable, servers: Servers) -> RolloutTable:
     """The rows, each under the server that ran it: a resume by a newer Gym stamps only its own rows."""
-    return [
-        row
-        if (key := servers.resolve(row.agent, row.key)) is row.key
-        else msgspec.structs.replace(row, key=key)
-        for row in rows
-    ]
+    if all(servers.is_one(kind.agent) for kind, _ in rollouts.kind_counts):
+        return rollouts.with_kinds(
+            lambda kind: msgspec.structs.replace(kind, server=servers.name(kind.agent, kind.server))
+        )
+    return RolloutTable.of(
+        msgspec.structs.replace(row, key=servers.resolve(row.agent, row.key)) for row in rollouts
+    )
 
 
-def _duplicates(rollouts: Sequence[Rollout], keys: Collection[RolloutKey]) -> list[Problem]:
+def _scored(attempts: Iterable[Attempt], rollouts: RolloutTable) -> set[RolloutKey]:
+    """Keys of the failed attempts whose rollout was scored after all."""
+    failed = {attempt.key for attempt in attempts}
+    return {key for key in rollouts.row_keys() if key in failed} if failed else failed
+
+
+def _duplicates(rollouts: RolloutTable) -> list[Problem]:
     """One problem for all keys that are on more than one line."""
-    if len(keys) == len(rollouts):
+    surplus = len(rollouts) - rollouts.distinct
+    if not surplus:
         return []
-    by_key: dict[RolloutKey, list[Rollout]] = defaultdict(list)
-    for row in rollouts:
-        by_key[row.key].append(row)
-    repeated = [rows for rows in by_key.values() if len(rows) > 1]
+    by_key: dict[RolloutKey, list[int]] = defaultdict(list)
+    for row, key in enumerate(rollouts.row_keys()):
+        by_key[key].append(row)
+    repeated = [[rollouts[row] for row in rows] for rows in by_key.values() if len(rows) > 1]
     shown = [_places(rows) for rows in repeated[:MAX_DUPLICATES_SHOWN]]
     rest = f" and {len(repeated) - len(shown)} more" if len(repeated) > len(shown) else ""
     mixed = sum(len({row.content for row in rows}) > 1 for rows in repeated)
@@ -233,7 +230,7 @@ def _duplicates(rollouts: Sequence[Rollout], keys: Collection[RolloutKey]) -> li
             detail=detail,
             file=second.file,
             line=second.line,
-            rows=len(rollouts) - len(keys),
+            rows=surplus,
         )
     ]
 
@@ -247,16 +244,16 @@ def _of_agent(run: Run, attempts: Sequence[Attempt], agent: str) -> Run:
     if agent not in run.agents:
         has = f"it has: {', '.join(run.agents)}" if run.agents else "it has no rows at all"
         raise UsageError(f"{run.label} has no agent {agent!r}", remedy=has)
-    rollouts = tuple(row for row in run.rollouts if row.agent == agent)
+    rollouts = run.rollouts.where(lambda kind: kind.agent == agent)
     mine = [attempt for attempt in attempts if attempt.agent == agent]
-    scored = {row.key for row in rollouts}
+    scored = _scored(mine, rollouts)
     return msgspec.structs.replace(
         run,
         rollouts=rollouts,
-        planned=None if run.planned is None else tuple(row for row in run.planned if row.agent == agent),
+        planned=None if run.planned is None else run.planned.where(lambda kind: kind.agent == agent),
         failures=tuple(row for row in run.failures if row.agent == agent),
         metrics=None if run.metrics is None else tuple(row for row in run.metrics if row.agent == agent),
-        unhealthy=run.unhealthy & scored,
+        unhealthy=run.unhealthy & set(rollouts.row_keys()) if run.unhealthy else run.unhealthy,
         failed_attempts=sum(not attempt.is_omission for attempt in mine),
         omitted=len({attempt.key for attempt in mine if attempt.is_omission} - scored),
     )

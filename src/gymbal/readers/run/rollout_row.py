@@ -9,13 +9,15 @@ from typing import Annotated, Any
 
 import msgspec
 
-from gymbal.readers.run.content import NULL
-from gymbal.readers.run.output import Output
+from gymbal.readers.run.output import NULL, AnyOutput, KnownOutput, known_items
 
 Fields = dict[str, msgspec.Raw]
 
-Tokens = Annotated[int, msgspec.Meta(le=2**53)]
+Tokens = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 """A count that floats and JSON hold exactly; a larger one is no count."""
+
+Number = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
+"""The number of a task or repeat, as far as a column holds it."""
 
 
 class Named(msgspec.Struct, gc=False):
@@ -38,7 +40,7 @@ class Usage(msgspec.Struct, gc=False):
 
 
 class Response(msgspec.Struct, gc=False):
-    output: Output | str | None = None
+    output: KnownOutput | None = None
     model: str | None = None
     status: str | None = None
     error: Any = None
@@ -65,16 +67,27 @@ class RolloutRow(msgspec.Struct, gc=False):
     agent_ref: Named | None = None
     stage_index: int | None = None
     server: str | None = msgspec.field(default=None, name="_ng_environment_server")
-    task: int | None = msgspec.field(default=None, name="_ng_task_index")
-    repeat: int | None = msgspec.field(default=None, name="_ng_rollout_index")
+    task: Number | None = msgspec.field(default=None, name="_ng_task_index")
+    repeat: Number | None = msgspec.field(default=None, name="_ng_rollout_index")
     attempt: int | None = msgspec.field(default=None, name="_ng_attempt_index")
     ng_trajectory: Trajectory | None = None
 
 
+class _AnyResponse(msgspec.Struct, gc=False):
+    """Only what `Response` reads otherwise."""
+
+    output: AnyOutput = None
+
+
+class _AnyRow(msgspec.Struct, gc=False):
+    response: _AnyResponse | None = None
+
+
 _ROW = msgspec.json.Decoder(RolloutRow)
+_ANY_ROW = msgspec.json.Decoder(_AnyRow)
 _FIELDS = msgspec.json.Decoder(Fields)
 
-_NEEDED = {"reward", "response", "responses_create_params", "output"}
+_NEEDED = {"reward", "response", "responses_create_params"}
 """Members that a row is worth nothing without: in another shape than Gym's they make it a bad line."""
 
 
@@ -86,7 +99,25 @@ def read_row(data: bytes) -> RolloutRow:
     try:
         return _ROW.decode(data)
     except msgspec.ValidationError:
-        return _ROW.decode(_without_odd_members(data))
+        row = _ROW.decode(_without_odd_members(data))
+        found = _ANY_ROW.decode(data).response
+        if isinstance(row.response, Response) and found is not None:
+            row.response.output = None if found.output is None else known_items(found.output)
+        return row
+
+
+def read_block(data: bytes) -> list[RolloutRow] | None:
+    """Decode a block of lines at once; None where a line has to be looked at by itself.
+
+    A line that ends with } and is followed by one that begins with { holds whole records, since no JSON goes
+    on like that; and as many records as such lines are one for each.
+    """
+    try:
+        rows = _ROW.decode_lines(data)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+    is_plain = data.startswith(b"{") and data.count(b"}\n{") == len(rows) - 1 == data.count(b"\n") - 1
+    return rows if is_plain else None
 
 
 def _without_odd_members(data: bytes) -> bytes:
@@ -94,6 +125,7 @@ def _without_odd_members(data: bytes) -> bytes:
     response = fields.get("response", NULL)
     if bytes(response).startswith(b"{"):
         inner = _fitting(_FIELDS.decode(response), Response)
+        inner.pop("output", None)
         fields["response"] = msgspec.Raw(msgspec.json.encode(inner))
     return msgspec.json.encode(fields)
 

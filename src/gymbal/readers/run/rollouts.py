@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from math import nan
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from gymbal.model.run import Rollout, RolloutKey, Stop
+from gymbal.model.rollout import Stop
+from gymbal.model.rollout_table import NO_COUNT, RolloutTable, RowKind
 from gymbal.readers.run.content import Request, RequestReader
 from gymbal.readers.run.keys import UNNAMED_AGENT, RowNumbers
-from gymbal.readers.run.output import Output, OutputFacts, read_output
-from gymbal.readers.run.rollout_row import Response, RolloutRow, Usage, read_row
+from gymbal.readers.run.output import OutputFacts, read_output
+from gymbal.readers.run.rollout_row import Response, RolloutRow, Usage, read_block, read_row
 from gymbal.readers.run.rows import NotARowError, RowStream
 
 TRUNCATION_REASONS = ("max_output_tokens", "max_tokens", "length")
@@ -23,81 +26,148 @@ EMPTY_JSON = (b"null", b'""', b"[]", b"{}")
 
 _NO_RESPONSE = Response()
 _NO_USAGE = Usage()
+_NO_OUTPUT = msgspec.structs.replace(read_output([]), is_empty=False)
+"""A row without any output holds no answer that could be called empty."""
 
 
 class RolloutReader:
-    """Reads the rollouts files of one run; what its rows have in common is kept once."""
+    """Reads the rollouts files of one run into `table`; what its rows have in common is kept once."""
 
     def __init__(self, requests: RequestReader, numbers: RowNumbers) -> None:
+        self.table = RolloutTable()
         self._requests = requests
         self._numbers = numbers
-        self._known: dict[Any, Any] = {}
+        self._kinds: dict[Any, int] = {}
 
-    def stream(self, path: Path, name: str) -> RowStream[Rollout]:
-        """The rows of `path`, which is called `name` in facts and problems, in file order."""
-        return RowStream(path, name, lambda line: self._reduce(read_row(line.data), line.number, name))
-
-    def _reduce(self, row: RolloutRow, line: int, file: str) -> Rollout:
-        if row.reward is msgspec.UNSET and row.response is msgspec.UNSET and row.task is None:
-            raise NotARowError("is a JSON object without reward, response or _ng_task_index")
-        if isinstance(row.reward, float) and abs(row.reward) > LARGEST_REWARD:
-            raise NotARowError(f"has a reward of {row.reward:g}, beyond +-{LARGEST_REWARD:g}")
-        request = self._requests.read(row.responses_create_params)
-        response = row.response if isinstance(row.response, Response) else _NO_RESPONSE
-        seen = _read_output(response.output)
-        usage = response.usage or _NO_USAGE
-        # One object for many equal ones: a million rows share their agents, models, tools and rewards.
-        once = self._known.setdefault
-        name = (row.agent_ref.name if row.agent_ref else None) or row.server or UNNAMED_AGENT
-        agent = once(name, name)
-        server = once(row.server, row.server) or agent
-        reward = float(row.reward) if isinstance(row.reward, (float, bool)) else None
-        return Rollout(
-            key=self._key(row, server, request, file),
-            agent=agent,
-            line=line,
-            attempt=row.attempt or 0,
-            reward=once(reward, reward),
-            is_masked=row.mask_sample is True,
-            failure_kind=once(row.failure_kind, row.failure_kind) or None,
-            stop=_stop(response),
-            is_empty=seen.is_empty,
-            has_reasoning_in_text=seen.has_reasoning_in_text,
-            is_unparsed=_is_unparsed(row),
-            input_tokens=usage.input_tokens,
-            output_tokens=usage.output_tokens,
-            model_calls=_recorded_calls(row) or seen.model_calls,
-            tool_calls=seen.tool_calls,
-            tools_used=once(seen.tools_used, seen.tools_used),
-            model=once(response.model, response.model) or None,
-            settings=request.settings,
-            content=request.content,
-            answer=seen.answer,
-            file=file,
+    def stream(self, path: Path, name: str) -> RowStream[None]:
+        """The rows of `path`, which is called `name` in facts and problems; each step adds one to `table`."""
+        return RowStream(
+            path,
+            name,
+            lambda data, line: self._add(data, line, name),
+            lambda block, line: self._add_block(block, line, name),
         )
 
-    def _key(self, row: RolloutRow, server: str, request: Request, file: str) -> RolloutKey:
-        stage, task, repeat = row.stage_index, row.task, row.repeat
+    def finish(self) -> RolloutTable:
+        """The table, once all files have been read."""
+        self.table.contents = list(self._requests.contents)
+        return self.table
+
+    def _add(self, data: bytes, line: int, file: str) -> None:
+        row = read_row(data)
+        _check_row(row)
+        self._add_row(row, self._requests.read(row.responses_create_params), line, file)
+
+    def _add_block(self, block: bytes, line: int, file: str) -> Sequence[None] | None:
+        rows = read_block(block)
+        if rows is None:
+            return None
+        try:
+            requests = [self._requests.read(row.responses_create_params) for row in rows]
+            for row in rows:
+                _check_row(row)
+        except (msgspec.DecodeError, RecursionError, NotARowError):
+            return None
+        for number, (row, request) in enumerate(zip(rows, requests, strict=True), line):
+            self._add_row(row, request, number, file)
+        return [None] * len(rows)
+
+    def _add_row(self, row: RolloutRow, request: Request, line: int, file: str) -> None:
+        response = row.response if isinstance(row.response, Response) else _NO_RESPONSE
+        seen = _NO_OUTPUT if response.output is None else read_output(response.output)
+        kind = self._kind(row, response, request, seen, file)
+        task, repeat = row.task, row.repeat
+        if task is None or repeat is None:
+            task, repeat = self._numbers_of(row, request, file, self.table.kinds[kind].server)
+        usage = response.usage or _NO_USAGE
+        recorded = row.ng_trajectory and row.ng_trajectory.model_calls
+        self.table.append(
+            kind,
+            request.content_number,
+            task,
+            repeat,
+            line,
+            nan if row.reward is None or row.reward is msgspec.UNSET else row.reward,
+            NO_COUNT if usage.input_tokens is None else usage.input_tokens,
+            NO_COUNT if usage.output_tokens is None else usage.output_tokens,
+            len(recorded) if recorded else seen.model_calls,
+            seen.tool_calls,
+            seen.answer,
+        )
+
+    def _kind(
+        self, row: RolloutRow, response: Response, request: Request, seen: OutputFacts, file: str
+    ) -> int:
+        """The number of the row's kind: one lookup for a million rows of the same agents and models."""
+        agent = row.agent_ref.name if row.agent_ref else None
+        reason = response.incomplete_details.reason if response.incomplete_details else None
+        shape = (
+            row.server,
+            agent,
+            row.stage_index,
+            file,
+            row.attempt,
+            row.mask_sample,
+            row.failure_kind,
+            row.reward is None or row.reward is msgspec.UNSET,
+            _is_unparsed(row),
+            reason,
+            response.status,
+            bool(response.error),
+            response.model,
+            request.settings_number,
+            seen.is_empty,
+            seen.has_reasoning_in_text,
+            seen.has_tool_errors,
+            seen.tools_used,
+        )
+        known = self._kinds.get(shape)
+        if known is None:
+            known = self._kinds[shape] = len(self.table.kinds)
+            self.table.kinds.append(_row_kind(row, response, request, seen, file))
+        return known
+
+    def _numbers_of(self, row: RolloutRow, request: Request, file: str, server: str) -> tuple[int, int]:
+        """Task and repeat of a row that does not name both."""
+        task, repeat = row.task, row.repeat
         if task is None:
             task = self._numbers.task(file, request.content, is_empty=request.is_empty)
         if repeat is None:
-            repeat = self._numbers.repeat(file, server, stage, task)
-        return RolloutKey(server, stage, task, repeat)
+            repeat = self._numbers.repeat(file, server, row.stage_index, task)
+        return task, repeat
 
 
-def _read_output(output: Output | str | None) -> OutputFacts:
-    """A row without any output holds no answer that could be called empty."""
-    if output is None:
-        return _NO_OUTPUT
-    return read_output([output] if isinstance(output, str) else output)
+def _check_row(row: RolloutRow) -> None:
+    """Raises NotARowError for a JSON object that is no rollout."""
+    reward = row.reward
+    if reward is msgspec.UNSET:
+        if row.response is msgspec.UNSET and row.task is None:
+            raise NotARowError("is a JSON object without reward, response or _ng_task_index")
+    elif reward is not None and not -LARGEST_REWARD <= reward <= LARGEST_REWARD:
+        raise NotARowError(f"has a reward of {reward:g}, beyond +-{LARGEST_REWARD:g}")
 
 
-_NO_OUTPUT = msgspec.structs.replace(read_output([]), is_empty=False)
-
-
-def _recorded_calls(row: RolloutRow) -> int:
-    """Model calls that observability recorded; 0 where it recorded none."""
-    return len(row.ng_trajectory.model_calls or ()) if row.ng_trajectory else 0
+def _row_kind(row: RolloutRow, response: Response, request: Request, seen: OutputFacts, file: str) -> RowKind:
+    agent = (row.agent_ref.name if row.agent_ref else None) or row.server or UNNAMED_AGENT
+    is_masked = row.mask_sample is True
+    return RowKind(
+        server=row.server or agent,
+        stage=row.stage_index,
+        agent=agent,
+        file=file,
+        attempt=row.attempt or 0,
+        is_measured=isinstance(row.reward, float | bool) and not is_masked,
+        is_masked=is_masked,
+        failure_kind=row.failure_kind or None,
+        stop=_stop(response),
+        is_empty=seen.is_empty,
+        has_reasoning_in_text=seen.has_reasoning_in_text,
+        is_unparsed=_is_unparsed(row),
+        has_tool_errors=seen.has_tool_errors,
+        tools_used=seen.tools_used,
+        model=response.model or None,
+        settings=request.settings,
+    )
 
 
 def _stop(response: Response) -> Stop:

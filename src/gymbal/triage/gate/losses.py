@@ -11,7 +11,7 @@ from statistics import fmean
 
 from gymbal.stats.estimate import Interval
 from gymbal.triage.metric import task_value
-from gymbal.triage.pair import Pair
+from gymbal.triage.pair import Pair, reward_limits
 from gymbal.triage.side import SideView
 
 
@@ -24,7 +24,7 @@ def reach_of_losses(pair: Pair, *, with_truncated: bool = False) -> Interval:
     """
     if not pair.common or not _has_losses(pair, with_truncated=with_truncated):
         return Interval(0.0, 0.0)
-    limits = _reward_limits(pair)
+    limits = reward_limits(pair)
     lows, highs = [], []
     for key in pair.alignment.shared:
         left = _value_range(pair.left, key, limits, with_truncated=with_truncated)
@@ -53,11 +53,11 @@ def _lost(side: SideView, key: str, *, with_truncated: bool) -> int:
 
 
 def _kept(side: SideView, key: str, *, with_truncated: bool) -> list[float]:
-    return [
-        row.reward
-        for row in side.tasks[key].rollouts
-        if row.is_measured and row.reward is not None and not (with_truncated and row.is_truncated)
-    ]
+    task = side.tasks[key]
+    if not with_truncated:
+        return task.rewards
+    whole = side.rows_of(task, lambda kind: kind.is_measured and not kind.is_truncated)
+    return [side.rollouts.reward_R[row] for row in whole]
 
 
 def _value_range(side: SideView, key: str, limits: Interval, *, with_truncated: bool) -> Interval | None:
@@ -71,11 +71,5 @@ def _value_range(side: SideView, key: str, limits: Interval, *, with_truncated: 
 
 
 def _values(side: SideView, keys: Sequence[str]) -> list[float]:
-    values = (task_value(side.metric, side.tasks[key].rewards) for key in keys)
+    values = (side.tasks[key].value for key in keys)
     return [value for value in values if value is not None]
-
-
-def _reward_limits(pair: Pair) -> Interval:
-    """0 and 1, widened to what was seen."""
-    seen = [row.reward for side in (pair.left, pair.right) for row in side.rollouts if row.reward is not None]
-    return Interval(min([0.0, *seen]), max([1.0, *seen]))

@@ -7,7 +7,7 @@ from gymbal.stats.estimate import Interval
 from gymbal.stats.missing import manski_bounds, tipping_point
 from gymbal.triage.published.rungs import NumberPair
 from gymbal.triage.published.side import NumberSide
-from gymbal.triage.side import SideView
+from gymbal.triage.side import SideView, is_measured
 
 
 def check_accounting(pair: NumberPair) -> Finding:
@@ -46,12 +46,12 @@ def _lost(view: SideView) -> int:
 
 
 def _passed(view: SideView) -> float:
-    return sum(row.reward for row in view.rollouts if row.is_measured and row.reward is not None)
+    return view.rows.total(view.marked(is_measured))
 
 
 def _reach(view: SideView, lost: int) -> Interval:
     """The run's score with every lost rollout at 0, and with every lost or truncated one at 1."""
-    cut_rewards = sum(row.reward or 0.0 for row in view.rollouts if row.is_measured and row.is_truncated)
+    cut_rewards = view.rows.total(view.marked(lambda kind: kind.is_measured and kind.is_truncated))
     total = view.counts.scored + lost
     worst = manski_bounds(_passed(view), lost, total).low
     best = manski_bounds(_passed(view) - cut_rewards, lost + view.counts.truncated, total).high

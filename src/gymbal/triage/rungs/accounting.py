@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from math import isnan
+
 from gymbal.model.finding import Comparison, Finding, RolloutCounts, Rung, Status
-from gymbal.model.run import Rollout
+from gymbal.model.rollout_table import RowKind
 from gymbal.stats.estimate import Interval
 from gymbal.stats.missing import manski_bounds, manski_difference
-from gymbal.triage.pair import Pair, row_share_p
+from gymbal.triage.pair import Pair, reward_limits, row_share_p
 from gymbal.triage.policies import changes_sign, policy_scores
-from gymbal.triage.side import SideView
+from gymbal.triage.side import SideTask, SideView
 
 POLICY_SOURCE = "mean over the shared tasks that have a value on both sides"
 
@@ -52,9 +54,9 @@ def difference_range(pair: Pair) -> Interval | None:
 
     Manski's bounds over the planned rollouts of the shared tasks; None when a side has no such plan or row.
     """
-    low, high = _reward_limits(pair)
-    left = _score_range(pair, pair.left, low, high)
-    right = _score_range(pair, pair.right, low, high)
+    limits = reward_limits(pair)
+    left = _score_range(pair, pair.left, limits)
+    right = _score_range(pair, pair.right, limits)
     if left is None or right is None:
         return None
     return manski_difference(left, right)
@@ -73,10 +75,16 @@ def _same_rollouts(pair: Pair) -> bool:
     if pair.left.tasks.keys() != pair.right.tasks.keys():
         return False
     return all(
-        sorted((row.answer, row.reward or 0.0) for row in task.rollouts)
-        == sorted((row.answer, row.reward or 0.0) for row in pair.right.tasks[key].rollouts)
+        _answers(pair.left, task) == _answers(pair.right, pair.right.tasks[key])
         for key, task in pair.left.tasks.items()
     )
+
+
+def _answers(side: SideView, task: SideTask) -> list[tuple[int, float]]:
+    """What the model said in each row, with the reward; a row without one counts as 0 here."""
+    rows = side.rollouts
+    found = ((rows.answer_R[row], rows.reward_R[row]) for row in side.rows.rows_of(task.group))
+    return sorted((answer, 0.0 if isnan(reward) else reward) for answer, reward in found)
 
 
 def _unmeasured_reasons(pair: Pair) -> list[str]:
@@ -106,16 +114,17 @@ def _truncated_reasons(pair: Pair) -> list[str]:
     return [f"truncated at the token limit: {' and '.join(shares)}; passes there alone would close the gap"]
 
 
-def _is_truncated(row: Rollout) -> bool:
-    return row.is_truncated
+def _is_truncated(kind: RowKind) -> bool:
+    return kind.is_truncated
 
 
 def _truncation_could_close(pair: Pair) -> bool:
     if pair.gap.reported is None or not pair.gap.reported:
         return False
     behind = pair.right if pair.gap.reported < 0 else pair.left
-    _, best = _reward_limits(pair)
-    lost = sum(best - (row.reward or 0.0) for row in behind.rollouts if row.is_measured and row.is_truncated)
+    best = reward_limits(pair).high
+    cut = behind.marked(lambda kind: kind.is_measured and kind.is_truncated)
+    lost = best * behind.counts.truncated - behind.rows.total(cut)
     return lost / behind.counts.scored >= abs(pair.gap.reported) if behind.counts.scored else False
 
 
@@ -124,19 +133,13 @@ def _unmeasured(side: SideView, key: str) -> int:
     return max(task.planned - len(task.rewards), 0)
 
 
-def _score_range(pair: Pair, side: SideView, low: float, high: float) -> Interval | None:
+def _score_range(pair: Pair, side: SideView, limits: Interval) -> Interval | None:
     rewards = [reward for key in pair.alignment.shared for reward in side.tasks[key].rewards]
     lost = sum(_unmeasured(side, key) for key in pair.alignment.shared)
     total = len(rewards) + lost
     if not total or side.counts.expected is None:
         return None
-    return manski_bounds(sum(rewards), lost, total, worst=low, best=high)
-
-
-def _reward_limits(pair: Pair) -> tuple[float, float]:
-    """0 and 1, widened to what was seen."""
-    seen = [row.reward for side in (pair.left, pair.right) for row in side.rollouts if row.reward is not None]
-    return min([0.0, *seen]), max([1.0, *seen])
+    return manski_bounds(sum(rewards), lost, total, worst=limits.low, best=limits.high)
 
 
 def _loss_text(side: SideView) -> str:

@@ -113,17 +113,18 @@ def _no_score(side: SideView) -> str:
 def _mixture_faults(side: SideView) -> dict[str, str]:
     """Rows of several models or settings in one file: a resume can mix them, and Gym does not check."""
     faults = {}
-    models = sorted({row.model for row in side.rollouts if row.model})
+    models = sorted({kind.model for kind, _ in side.rollouts.kind_counts if kind.model})
     if len(models) > 1:
         faults["several_models"] = f"one file holds rollouts of {len(models)} models: {', '.join(models)}"
-    mixed = sum(len({row.settings for row in task.rollouts}) > 1 for task in side.tasks.values())
+    settings = {kind.settings: number for number, kind in enumerate(side.rollouts.kinds)}
+    mixed = side.rows.mixed([settings[kind.settings] for kind in side.rollouts.kinds])
     if mixed:
         faults["several_settings"] = f"{mixed} tasks have repeats that were sampled with different settings"
     return faults
 
 
 def _warnings(side: SideView) -> list[tuple[str, str, SideView]]:
-    retried = sum(row.attempt > 0 for row in side.rollouts)
+    retried = side.rollouts.count(lambda kind: kind.attempt > 0)
     if not retried:
         return []
     return [("retried", f"{retried} rollouts come from a later attempt of a resumed run", side)]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
-from math import ceil
-from statistics import fmean
+from collections.abc import Callable
 
 from gymbal.model.evidence import Fact, Role, Strength, Value
 from gymbal.model.finding import Comparison, Finding, Rung, Status
-from gymbal.model.run import Rollout, Settings
+from gymbal.model.rollout import Settings
+from gymbal.model.rollout_table import RowKind
+from gymbal.stats.row_groups import count_at_limit, known_mean, known_percentile
 from gymbal.triage.facts import FactComparison, compare_facts, contradiction_step, some_names
 from gymbal.triage.pair import Pair, row_share_p
 from gymbal.triage.rendering import models, rendered_lengths
@@ -145,7 +145,7 @@ def _values(side: SideView, name: str) -> Value:
 
 
 def _all_settings(side: SideView) -> set[Settings]:
-    return {row.settings for row in side.rollouts}
+    return {kind.settings for kind, _ in side.rollouts.kind_counts}
 
 
 def _shown(value: Value) -> str:
@@ -155,10 +155,10 @@ def _shown(value: Value) -> str:
 def _output_signs(pair: Pair) -> list[str]:
     """Differences in the outputs that a change of method makes and a change of skill rarely does."""
     signs = []
-    checks: tuple[tuple[str, Callable[[Rollout], bool]], ...] = (
-        ("reasoning left in the answer text", lambda row: row.has_reasoning_in_text),
-        ("empty answers", lambda row: row.is_empty),
-        ("rollouts with tool errors", lambda row: row.tool_errors > 0),
+    checks: tuple[tuple[str, Callable[[RowKind], bool]], ...] = (
+        ("reasoning left in the answer text", lambda kind: kind.has_reasoning_in_text),
+        ("empty answers", lambda kind: kind.is_empty),
+        ("rollouts with tool errors", lambda kind: kind.has_tool_errors),
     )
     for name, holds in checks:
         left, right = (_count(side, holds) for side in (pair.left, pair.right))
@@ -181,29 +181,29 @@ def _rendering_signs(pair: Pair) -> list[str]:
     return [f"the same prompts reached the model in another form in {share}: {suspects}"]
 
 
-def _is_complete(row: Rollout) -> bool:
+def _is_complete(kind: RowKind) -> bool:
     """Measured and not cut off: truncation is accounting's subject, and empties what it cuts."""
-    return row.is_measured and not row.is_truncated
+    return kind.is_measured and not kind.is_truncated
 
 
-def _count(side: SideView, holds: Callable[[Rollout], bool]) -> int:
-    return sum(holds(row) for row in side.rollouts if _is_complete(row))
+def _count(side: SideView, holds: Callable[[RowKind], bool]) -> int:
+    return side.rollouts.count(lambda kind: _is_complete(kind) and holds(kind))
 
 
 def _outputs(pair: Pair) -> tuple[Comparison, ...]:
     """What the rollouts show of the method, side by side; context for a reader, not a test."""
     rows: tuple[tuple[str, Callable[[SideView], Value]], ...] = (
-        ("mean_input_tokens", lambda side: _mean(row.input_tokens for row in side.rollouts)),
-        ("mean_output_tokens", lambda side: _mean(row.output_tokens for row in side.rollouts)),
-        ("output_tokens_p95", lambda side: _percentile([row.output_tokens for row in side.rollouts], 0.95)),
+        ("mean_input_tokens", lambda side: known_mean(side.rollouts.input_tokens_R)),
+        ("mean_output_tokens", lambda side: known_mean(side.rollouts.output_tokens_R)),
+        ("output_tokens_p95", lambda side: known_percentile(side.rollouts.output_tokens_R, 0.95)),
         ("rollouts_at_token_limit", _at_limit),
-        ("mean_model_calls", lambda side: _mean(row.model_calls for row in side.rollouts)),
-        ("mean_tool_calls", lambda side: _mean(row.tool_calls for row in side.rollouts)),
+        ("mean_model_calls", lambda side: known_mean(side.rollouts.model_calls_R)),
+        ("mean_tool_calls", lambda side: known_mean(side.rollouts.tool_calls_R)),
         ("tools_used", _tools_used),
-        ("empty_answers", lambda side: _count(side, lambda row: row.is_empty)),
-        ("unparsed_answers", lambda side: _count(side, lambda row: bool(row.is_unparsed))),
-        ("rollouts_with_tool_errors", lambda side: _count(side, lambda row: row.tool_errors > 0)),
-        ("reasoning_in_answer", lambda side: _count(side, lambda row: row.has_reasoning_in_text)),
+        ("empty_answers", lambda side: _count(side, lambda kind: kind.is_empty)),
+        ("unparsed_answers", lambda side: _count(side, lambda kind: bool(kind.is_unparsed))),
+        ("rollouts_with_tool_errors", lambda side: _count(side, lambda kind: kind.has_tool_errors)),
+        ("reasoning_in_answer", lambda side: _count(side, lambda kind: kind.has_reasoning_in_text)),
     )
     return tuple(
         Comparison(name=name, left=value(pair.left), right=value(pair.right), source=OUTPUT_SOURCE)
@@ -211,28 +211,13 @@ def _outputs(pair: Pair) -> tuple[Comparison, ...]:
     )
 
 
-def _mean(values: Iterable[int | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return fmean(known) if known else None
-
-
-def _percentile(values: Sequence[int | None], share: float) -> int | None:
-    """The smallest value that at least `share` of the known ones do not exceed."""
-    known = sorted(value for value in values if value is not None)
-    return known[max(ceil(share * len(known)) - 1, 0)] if known else None
-
-
 def _at_limit(side: SideView) -> int:
     """Single-call rollouts whose output is as long as the request allows."""
-    return sum(
-        row.model_calls == 1
-        and row.output_tokens is not None
-        and row.settings.max_output_tokens is not None
-        and row.output_tokens >= row.settings.max_output_tokens
-        for row in side.rollouts
-    )
+    limit_K = [kind.settings.max_output_tokens for kind in side.rollouts.kinds]
+    rows = side.rollouts
+    return count_at_limit(rows.output_tokens_R, rows.model_calls_R, rows.kind_R, limit_K)
 
 
 def _tools_used(side: SideView) -> str:
-    names = sorted(set().union(*(row.tools_used for row in side.rollouts)))
+    names = sorted(set().union(*(kind.tools_used for kind, _ in side.rollouts.kind_counts)))
     return ", ".join(names) or "none"
