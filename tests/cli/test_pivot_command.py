@@ -83,3 +83,20 @@ def test_pivot_build_takes_options_and_splits(tmp_path: Path) -> None:
     refused = gymbal(tmp_path, "build", "rollouts.jsonl", "--output", "desk", "--split", "train=1")
     assert refused.returncode == 2
     assert "train=0.95,validation=0.05" in refused.stderr
+
+
+def test_pivot_validate_takes_what_to_ask_of_the_rows(tmp_path: Path) -> None:
+    write_source(tmp_path)
+    gymbal(tmp_path, "build", "rollouts.jsonl", "--output", "desk")
+    fields = ("--require-field", "pivot_info.uuid", "--require-any-field", "uuid,pivot_info.uuid")
+    engine = ("--engine", "processes", "--workers", "2")
+    checked = gymbal(tmp_path, "validate", "desk", "--expect-rows", "1", *fields, *engine)
+    assert checked.returncode == 0, checked.stderr
+    options = ("--expect-rows", "2", "--require-field", "task", "--no-require-agent-ref", "--format", "json")
+    report = json.loads(gymbal(tmp_path, "validate", "desk", *options).stdout)
+    assert [(each["rule"], each["line"], each["key"]) for each in report["violations"]] == [
+        ("P028", 0, ""),
+        ("P026", 1, "task"),
+    ]
+    refused = gymbal(tmp_path, "validate", "desk", "--require-field", "a..b")
+    assert (refused.returncode, "is no path of a field" in refused.stderr) == (2, True)

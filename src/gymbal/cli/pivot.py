@@ -13,6 +13,7 @@ from gymbal.cli.pivot_options import build_options, engine_options, selection_op
 from gymbal.cli.pivot_profile import profile_command
 from gymbal.cli.pivot_rescore import rescore_command
 from gymbal.cli.pivot_select import select_command
+from gymbal.cli.pivot_validate import validate_command
 from gymbal.cli.render import emit, format_option
 
 source_format_option = click.option(
@@ -84,40 +85,7 @@ def build_command(
     emit(build_document(metrics, output), metrics, format)
 
 
-@pivot.command("validate")
-@click.argument("path")
-@click.option("--config", help="Gym config to score with; by default the folder's own config.yaml.")
-@click.option(
-    "--max-problems",
-    type=click.IntRange(min=0),
-    default=20,
-    show_default=True,
-    help="Violations to list; all are counted.",
-)
-@click.option(
-    "--target", metavar="NAME", help="Verifier whose rules hold; by default told by config and first row."
-)
-@format_option
-@click.pass_context
-def validate_command(
-    ctx: click.Context, path: str, config: str | None, max_problems: int, target: str | None, format: str
-) -> None:
-    """Check PATH, a dataset folder or a pivot JSONL file, against the rules of its verifier.
-
-    \b
-    Exit codes
-      0  no rule is broken
-      1  violations were found
-      2  usage error or unreadable input
-    """
-    from gymbal.commands.pivot_validate import pivot_validate
-    from gymbal.report.pivot import validation_document
-
-    report = pivot_validate(path, config=config, max_problems=max_problems, target=target)
-    emit(validation_document(report), report, format)
-    ctx.exit(1 if report.violation_count else 0)
-
-
+pivot.add_command(validate_command)
 pivot.add_command(inspect_command)
 pivot.add_command(index_command)
 pivot.add_command(profile_command)

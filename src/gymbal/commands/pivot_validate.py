@@ -13,6 +13,7 @@ from gymbal.commands.dataset_files import rows_files_of
 from gymbal.errors import UsageError
 from gymbal.io.decode import read_yaml
 from gymbal.io.jsonl import COMPRESSED_SUFFIXES
+from gymbal.io.remote import path_of
 from gymbal.model.pivot import ValidationReport
 from gymbal.model.target import Target
 from gymbal.parallel import Engine, default_workers, run_all
@@ -33,6 +34,9 @@ LEAST_PART_BYTES = 4 * 1024 * 1024
 MOST_PART_BYTES = 256 * 1024 * 1024
 """What is lost when a worker is killed."""
 
+DEFAULT_SAMPLE = 100
+"""Rows that an installed Gym judges."""
+
 
 def pivot_validate(
     path: str | Path,
@@ -41,6 +45,7 @@ def pivot_validate(
     max_problems: int = 20,
     options: ValidateOptions | None = None,
     target: str | None = None,
+    gym_python: str | Path | None = None,
     engine: str = Engine.IN_PROCESS,
     workers: int | None = None,
 ) -> ValidationReport:
@@ -52,23 +57,34 @@ def pivot_validate(
     those that are counted. `options` ask for more, and then say `max_problems` too. `target` names the
     verifier whose rules hold, told by the config and the first row if it is not given.
 
+    `gym_python` is a Python that NeMo Gym is installed for: its own request models and comparator then judge
+    a sample of the rows too, of `options.sample` or `DEFAULT_SAMPLE` of those that break no rule.
+
     `engine` says where the work is done: `in-process`, over `processes`, or on `ray`, by `workers` of them:
     as many as there are processors by default. The report is the same.
 
-    Raises InputError for what cannot be read, UsageError for arguments that make no sense.
+    Raises InputError for what cannot be read, UsageError for arguments that make no sense, MissingExtraError
+    where no Gym of `gym_python` can be asked.
     """
     chosen = ValidateOptions(max_problems=max_problems) if options is None else options
     check_validate_options(chosen)
-    dataset = Path(path)
+    sample = 0 if gym_python is None else chosen.sample or DEFAULT_SAMPLE
+    chosen = msgspec.structs.replace(chosen, sample=sample)
+    dataset = path_of(path)
     files = list(rows_files_of(dataset).values())
     config_path = _config_of(dataset, config)
     gym_config = None if config_path is None else read_yaml(config_path)
     verifier = target_of_file(files[0], gym_config) if target is None else target_named(target)
+    if gym_python is not None and verifier is not Target.SINGLE_STEP:
+        raise UsageError(
+            f"Gym's own code can judge rows of {Target.SINGLE_STEP}, and these are of {verifier}"
+        )
+    scoring = None if gym_config is None else read_gym_config(gym_config)
     count = default_workers() if workers is None else workers
     checked = validate(
         files[0] if len(files) == 1 else dataset,
         files,
-        None if gym_config is None else read_gym_config(gym_config),
+        scoring,
         config_path=None if config_path is None else str(config_path),
         options=chosen,
         parts=partial(_parts, size=_part_bytes(files, engine, count)),
@@ -77,7 +93,12 @@ def pivot_validate(
         ),
         rules=RULES if verifier is Target.SINGLE_STEP else rules_of(verifier),
     )
-    return msgspec.structs.replace(checked.report, target=verifier)
+    report = msgspec.structs.replace(checked.report, target=verifier)
+    if gym_python is None:
+        return report
+    from gymbal.commands.gym_rows_check import check_with_gym
+
+    return check_with_gym(report, checked.sample, scoring, gym_python, max_problems=chosen.max_problems)
 
 
 def _config_of(dataset: Path, config: str | Path | None) -> Path | None:

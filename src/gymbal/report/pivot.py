@@ -102,17 +102,27 @@ def _verdict(report: ValidationReport) -> Paragraph:
 def _labels(report: ValidationReport) -> tuple[Block, ...]:
     if not report.rows:
         return ()
-    return (paragraph(", ".join(f"{count} {name}" for name, count in report.split.items()), Tone.QUIET),)
+    said = [", ".join(f"{count} {name}" for name, count in report.split.items())]
+    if len(report.files) > 1:
+        said += [f"{file.rows} rows in {file.path}" for file in report.files]
+    if report.gym is not None:
+        said.append(f"NeMo Gym {report.gym} judged {report.rules['P030']} of the rows too")
+    return (paragraph("; ".join(said), Tone.QUIET),)
 
 
 def _violations(report: ValidationReport) -> Table:
+    """With the name of the file where there are several."""
+    has_files = len(report.files) > 1
     rows = tuple(
         (
             Text(violation.rule, Tone.BAD),
+            *cells(*([violation.file.rpartition("/")[2]] if has_files else [])),
             *cells(str(violation.line), str(violation.offset), violation.key, violation.found),
         )
         for violation in report.violations
     )
+    if has_files:
+        return Table(("rule", "file", "line", "byte", "key", "found"), rows, numeric=frozenset({2, 3}))
     return Table(("rule", "line", "byte", "key", "found"), rows, numeric=frozenset({1, 2}))
 
 

@@ -1,0 +1,97 @@
+"""Has an installed NeMo Gym judge a sample of rows in which no rule is broken: rules P030 and P031."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from gymbal.io.jsonl import read_lines
+from gymbal.model.pivot import ValidationReport, Violation
+from gymbal.pivot.config import GymConfig
+from gymbal.pivot.parse import LABEL, MAX_SHOWN_LIST, REQUEST, Check, read_agent, read_row
+from gymbal.pivot.rules import RULES
+from gymbal.pivot.scorer import scorer_for
+from gymbal.pivot.validate_part import Drawn
+from gymbal.probe.gym_rows import GymQuestion, GymVerdict, ask_gym_about_rows
+
+Sample = Sequence[tuple[Path, Drawn]]
+
+
+class _SampleRow(NamedTuple):
+    file: Path
+    line: int
+    offset: int
+    question: GymQuestion
+
+
+def check_with_gym(
+    report: ValidationReport,
+    sample: Sample,
+    config: GymConfig | None,
+    python: str | Path,
+    *,
+    max_problems: int,
+) -> ValidationReport:
+    """Return `report` with what the Gym beside `python` says to the rows of `sample`.
+
+    They broke no rule here, so whatever Gym says against one is a disagreement. Raises MissingExtraError
+    where there is no Gym to ask.
+    """
+    rows = list(_read(sample, config))
+    answer = ask_gym_about_rows(python, [row.question for row in rows])
+    judged = list(zip(rows, answer.verdicts, strict=True))
+    found = [violation for row, verdict in judged for violation in _violations(row, verdict)]
+    scored = [each for each in answer.verdicts if each.reward is not None or each.failure is not None]
+    order = {file.path: number for number, file in enumerate(report.files)}
+    listed = sorted([*report.violations, *found], key=lambda each: (order[each.file], each.line))
+    return msgspec.structs.replace(
+        report,
+        gym=answer.version,
+        violations=tuple(listed[:max_problems]),
+        violation_count=report.violation_count + len(found),
+        rules=report.rules | {"P030": len(rows), "P031": len(scored)},
+    )
+
+
+def _read(sample: Sample, config: GymConfig | None) -> Iterator[_SampleRow]:
+    for file, drawn in groupby(sample, key=lambda each: each[0]):
+        wanted = {each.line for _, each in drawn}
+        for line in read_lines(file):
+            if line.number in wanted:
+                question = GymQuestion(msgspec.Raw(line.data), _settings(line.data, config))
+                yield _SampleRow(file, line.number, line.offset, question)
+
+
+def _settings(line: bytes, config: GymConfig | None) -> Mapping[str, Any] | None:
+    """The settings of the comparator that scores a row; None where they are not known."""
+    row = read_row(line)
+    agent = None if isinstance(row, Check) else read_agent(row.agent_ref)
+    if config is None or isinstance(agent, Check) or scorer_for(config, agent).comparator is None:
+        return None
+    block = config.agents[agent] if agent is not None else next(iter(config.agents.values()))
+    return config.servers[block.resources_server or ""].comparator
+
+
+def _violations(row: _SampleRow, verdict: GymVerdict) -> Iterator[Violation]:
+    if verdict.refusal is not None:
+        yield _violation("P030", row, REQUEST, verdict.refusal)
+    elif verdict.failure is not None:
+        yield _violation("P031", row, LABEL, f"fails: {verdict.failure}")
+    elif verdict.reward not in (None, 1.0):
+        yield _violation("P031", row, LABEL, f"scores {verdict.reward}")
+
+
+def _violation(rule: str, row: _SampleRow, key: str, found: str) -> Violation:
+    return Violation(
+        rule=rule,
+        file=str(row.file),
+        line=row.line,
+        offset=row.offset,
+        key=key,
+        found=found[:MAX_SHOWN_LIST],
+        expected=RULES[rule].statement,
+    )

@@ -1,0 +1,97 @@
+"""What `pivot_validate` makes of the verdicts of a Gym, here a script in place of its Python."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from episodes import rollout, write_rollouts
+
+from gymbal.commands.pivot_build import pivot_build
+from gymbal.commands.pivot_validate import pivot_validate
+from gymbal.errors import MissingExtraError, UsageError
+from gymbal.pivot.validate_options import ValidateOptions
+
+PROBED = {"python": "3.13.0", "executable": "python", "packages": {"nemo-gym": ["0.7.0", None]}}
+
+GYM = """#!{python}
+import json, sys
+if "-c" in sys.argv:
+    print({probed!r})
+else:
+    for line in open(sys.argv[-1]):
+        question = json.loads(line)
+        row, settings = question["row"], question["comparator"]
+        assert settings == {{"word_count_similarity_threshold": 0.1}}, settings
+        task = row["pivot_info"]["task"]
+        print(json.dumps({verdicts!r}.get(task, {{"refusal": None, "reward": 1.0, "failure": None}})))
+"""
+
+
+@pytest.fixture
+def dataset(tmp_path: Path) -> Path:
+    rows = [
+        rollout("M", seed=[{"role": "user", "content": f"ask {task}"}], uuid=f"task {task}")
+        for task in range(8)
+    ]
+    pivot_build(write_rollouts(tmp_path / "rollouts.jsonl", rows), tmp_path / "dataset")
+    return tmp_path / "dataset"
+
+
+def gym(folder: Path, verdicts: dict[str, object]) -> Path:
+    path = folder / "python"
+    text = GYM.format(python=sys.executable, probed=json.dumps(PROBED), verdicts=verdicts)
+    path.write_text(text, encoding="utf-8")
+    path.chmod(0o755)
+    return path
+
+
+def test_validate_reports_where_gym_disagrees(dataset: Path, tmp_path: Path) -> None:
+    verdicts: dict[str, object] = {
+        "task 1": {"refusal": "x: y", "reward": None, "failure": None},
+        "task 3": {"refusal": None, "reward": 0.5, "failure": None},
+        "task 6": {"refusal": None, "reward": None, "failure": "ValueError"},
+    }
+    report = pivot_validate(dataset, gym_python=gym(tmp_path, verdicts))
+    assert [(each.rule, each.line, each.key, each.found) for each in report.violations] == [
+        ("P030", 2, "responses_create_params", "x: y"),
+        ("P031", 4, "expected_action", "scores 0.5"),
+        ("P031", 7, "expected_action", "fails: ValueError"),
+    ]
+    offsets = [0, *(at + 1 for at, byte in enumerate((dataset / "pivots.jsonl").read_bytes()) if byte == 10)]
+    assert [each.offset for each in report.violations] == [offsets[1], offsets[3], offsets[6]]
+    assert (report.gym, report.violation_count) == ("0.7.0", 3)
+    assert (report.rules["P030"], report.rules["P031"]) == (8, 7)
+
+
+def test_validate_lets_gym_judge_a_sample_that_its_seed_draws(dataset: Path, tmp_path: Path) -> None:
+    refusal = {"refusal": "no", "reward": None, "failure": None}
+    python = gym(tmp_path, {f"task {task}": refusal for task in range(8)})
+
+    def drawn(seed: int, engine: str = "in-process") -> list[int]:
+        options = ValidateOptions(sample=3, seed=seed)
+        report = pivot_validate(dataset, options=options, gym_python=python, engine=engine)
+        assert report.rules["P030"] == 3
+        return [each.line for each in report.violations]
+
+    assert drawn(0) == drawn(0)
+    assert len({tuple(drawn(seed)) for seed in range(4)}) > 1
+
+
+def test_validate_draws_no_row_that_breaks_a_rule(dataset: Path, tmp_path: Path) -> None:
+    rows = dataset / "pivots.jsonl"
+    rows.write_text(rows.read_text().replace('"tool_choice":"auto"', '"tool_choice":"required"', 5))
+    report = pivot_validate(dataset, gym_python=gym(tmp_path, {}))
+    assert (report.violation_count, report.rules["P030"]) == (5, 3)
+
+
+def test_validate_says_when_there_is_no_gym(dataset: Path) -> None:
+    with pytest.raises(MissingExtraError, match="needs NeMo Gym"):
+        pivot_validate(dataset, gym_python=sys.executable)
+    with pytest.raises(MissingExtraError, match="cannot be run"):
+        pivot_validate(dataset, gym_python=dataset / "absent")
+
+
+def test_validate_has_gym_judge_single_step_rows_only(dataset: Path) -> None:
+    with pytest.raises(UsageError, match="swe_pivot"):
+        pivot_validate(dataset, gym_python=sys.executable, target="swe_pivot")
