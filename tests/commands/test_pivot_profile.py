@@ -17,13 +17,15 @@ import pytest
 from order_rows import order_row, write_rows
 from policy_server import Faults, PolicyServer, last_user
 
+from gymbal.commands import profile_plan
 from gymbal.commands.pivot_build import pivot_build
+from gymbal.commands.pivot_index import pivot_index
 from gymbal.commands.pivot_profile import pivot_profile
 from gymbal.errors import InputError, UsageError
 from gymbal.io.profile_file import read_profile
 from gymbal.io.sample_journal import read_journal_header, read_samples
 from gymbal.model.profile import PivotProfile, SampleStatus
-from gymbal.model.profile_report import ProfileReport, SampledReport
+from gymbal.model.profile_report import ProfileProgress, ProfileReport, SampledReport
 from gymbal.model.sampling import Api, Budget, Prices, SamplingEnd, SamplingLimits
 from gymbal.sampling.client import EndpointError
 
@@ -510,3 +512,32 @@ def test_adaptive_profile_comes_out_the_same_when_it_is_resumed(tmp_path: Path) 
         assert server.seen.requests == asked
     assert again.outcomes == report.outcomes
     assert sampled(again).rule == sampled(report).rule
+
+
+def test_an_index_is_profiled_like_its_rows(tmp_path: Path) -> None:
+    pivot_build(EXAMPLE, tmp_path / "desk", name="desk", threshold=0.2)
+    index = tmp_path / "desk.index.jsonl"
+    pivot_index([EXAMPLE], index, name="desk", threshold=0.2)
+    with PolicyServer(answer=lambda body, draw: {"role": "assistant", "content": "Hello."}) as server:
+        found = [
+            pivot_profile(pivots, output, base_url=server.base_url, model="m", k=2, api="chat", limits=QUICK)
+            for pivots, output in (
+                (tmp_path / "desk", tmp_path / "rows.jsonl"),
+                (index, tmp_path / "index.jsonl"),
+            )
+        ]
+    assert found[0].outcomes == found[1].outcomes
+    assert (tmp_path / "rows.jsonl").read_bytes() == (tmp_path / "index.jsonl").read_bytes()
+    assert read_journal_header(tmp_path / "index.samples.jsonl").config == {
+        "word_count_similarity_threshold": 0.2
+    }
+
+
+def test_progress_is_told_now_and_then(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(profile_plan, "PROGRESS_SECONDS", 0.0)
+    rows = write_rows(tmp_path / "rows.jsonl", [order_row(n, 0.5) for n in range(5)])
+    told: list[ProfileProgress] = []
+    with PolicyServer() as server:
+        profile(server, rows, progress=told.append)
+    assert [progress.answered for progress in told] == list(range(1, 21))
+    assert told[-1] == ProfileProgress(answered=20, failed=0, most=20)
