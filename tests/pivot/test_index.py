@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from episodes import TOOLS, read_rows, rollout, write_rollouts
+from episodes import TOOLS, items_of, read_rows, rollout, write_rollouts
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -15,7 +15,8 @@ from gymbal.commands.open_pivots import open_pivots
 from gymbal.commands.pivot_build import pivot_build
 from gymbal.commands.pivot_index import pivot_index
 from gymbal.errors import InputError, UsageError
-from gymbal.pivot.options import BuildOptions, MixedGroups
+from gymbal.model.target import Target
+from gymbal.pivot.options import BuildOptions, MixedGroups, ReasoningRepair
 from gymbal.pivot.split import split_of
 
 EPISODES = ["RMCCOORM", "COM", "MM", "CMC", "HUM", "COCOCOM", "RUM", "CCOORM", "M"]
@@ -105,7 +106,19 @@ def test_index_and_rows_have_the_same_entries_in_any_order(
     built, indexed = open_pivots(tmp_path / "built"), open_pivots(tmp_path / "index.jsonl")
     pairs = list(zip(built, indexed, strict=True))
     for row, entry in pairs:
-        for name in ("id", "kind", "tools", "size", "origin", "call", "depth", "task", "rollout", "domain", "agent"):
+        for name in (
+            "id",
+            "kind",
+            "tools",
+            "size",
+            "origin",
+            "call",
+            "depth",
+            "task",
+            "rollout",
+            "domain",
+            "agent",
+        ):
             assert getattr(row, name) == getattr(entry, name), name
     for row, entry in [*pairs[::-1], *pairs[::3]]:
         assert built.row(row) == indexed.row(entry)
@@ -120,6 +133,37 @@ def test_index_takes_the_tools_that_the_user_supplied(tmp_path: Path) -> None:
     tools.unlink()
     assert report.metrics.kept == 2
     assert rows_of(tmp_path / "index.jsonl") == (tmp_path / "built" / "pivots.jsonl").read_bytes()
+
+
+ANSWER = {"analysis": "a prompt", "plan": "list", "commands": [{"keystrokes": "ls\n"}]}
+
+
+def said(text: str) -> dict[str, Any]:
+    part = {"type": "output_text", "text": text, "annotations": []}
+    return {"type": "message", "id": "m", "role": "assistant", "content": [part]}
+
+
+@pytest.mark.parametrize(
+    ("options", "kept"),
+    [
+        (BuildOptions(target=Target.SWE_PIVOT), 3),
+        (BuildOptions(target=Target.TERMINUS_JUDGE, harness="terminus_2"), 1),
+        (BuildOptions(target=Target.TERMINAL_MULTI_HARNESS), 5),
+        (BuildOptions(repair_reasoning=ReasoningRepair.REDISTRIBUTE), 5),
+        (BuildOptions(unwrap_nested_json=True, max_input_tokens=10_000), 5),
+    ],
+)
+def test_index_keeps_what_shapes_the_rows(tmp_path: Path, options: BuildOptions, kept: int) -> None:
+    output = [*items_of("RRCOCORCOCCOO"), said(json.dumps(ANSWER))]
+    source = write_rollouts(tmp_path / "source.jsonl", [rollout(output)])
+    pivot_build(source, tmp_path / "built", name="same", options=options)
+    report = pivot_index(source, tmp_path / "index.jsonl", name="same", options=options)
+    assert report.metrics.kept == kept
+    assert rows_of(tmp_path / "index.jsonl") == (tmp_path / "built" / "pivots.jsonl").read_bytes()
+    for built, indexed in zip(
+        open_pivots(tmp_path / "built"), open_pivots(tmp_path / "index.jsonl"), strict=True
+    ):
+        assert (built.id, built.kind, built.tools) == (indexed.id, indexed.kind, indexed.tools)
 
 
 def test_index_moves_with_its_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -263,6 +307,19 @@ def test_line_that_is_no_row_is_an_error_with_its_place(tmp_path: Path, line: st
     path.write_text(line + "\n", encoding="latin-1")
     with pytest.raises(InputError, match=r"rows\.jsonl:1 \(byte 0\): is not a pivot row"):
         list(open_pivots(path))
+
+
+def test_compressed_rows_are_read_in_any_order(tmp_path: Path) -> None:
+    pivot_build(as_plain(tmp_path), tmp_path / "built")
+    plain = (tmp_path / "built" / "pivots.jsonl").read_bytes()
+    packed = tmp_path / "rows.jsonl.gz"
+    packed.write_bytes(gzip.compress(plain))
+    pivots = open_pivots(packed)
+    entries = list(pivots)
+    assert b"".join(pivots.row(entry) for entry in entries) == plain
+    lines = plain.splitlines(keepends=True)
+    for number in (9, 2, 2, 0, 11, 12, 5):
+        assert pivots.row(entries[number]) == lines[number]
 
 
 def test_split_folder_is_one_dataset(tmp_path: Path) -> None:

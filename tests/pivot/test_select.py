@@ -20,6 +20,8 @@ from gymbal.errors import InputError, UsageError
 from gymbal.io.decode import read_yaml
 from gymbal.model.pivot import ActionKind
 from gymbal.model.selection import BalanceField, SelectionMetrics
+from gymbal.model.target import Target
+from gymbal.pivot.options import BuildOptions
 from gymbal.pivot.selection.options import SelectOptions
 from gymbal.pivot.split import split_of
 
@@ -236,6 +238,43 @@ def test_selection_is_valid_and_its_audit_knows_every_call(tmp_path: Path) -> No
     server = config["built_resources_server"]["resources_servers"]
     (block,) = server.values()
     assert block["tool_call_comparator_config"] == {"word_count_similarity_threshold": 0.3}
+
+
+@pytest.mark.parametrize("is_index", [False, True])
+@pytest.mark.parametrize(
+    ("target", "threshold", "key"),
+    [
+        (Target.SWE_PIVOT, None, "similarity_full_credit: 0.8"),
+        (Target.SWE_PIVOT, 0.7, "similarity_full_credit: 0.7"),
+        (Target.TERMINAL_MULTI_HARNESS, 0.6, "string_similarity_threshold: 0.6"),
+    ],
+)
+def test_selection_is_scored_by_the_target_of_its_pivots(
+    tmp_path: Path, is_index: bool, target: Target, threshold: float | None, key: str
+) -> None:
+    source, options = trajectories(tmp_path), BuildOptions(target=target)
+    if is_index:
+        pivots = tmp_path / "index.jsonl"
+        pivot_index(source, pivots, name="same", threshold=threshold, options=options)
+    else:
+        pivots = tmp_path / "built"
+        pivot_build(source, pivots, name="same", threshold=threshold, options=options)
+    metrics = pivot_select(pivots, some_profile(tmp_path, pivots), tmp_path / "out")
+    config = (tmp_path / "out" / "config.yaml").read_text()
+    assert metrics.kept
+    assert f"    {target}:\n" in config
+    assert key in config
+    assert key in (tmp_path / "out" / "README.md").read_text()
+    assert pivot_validate(tmp_path / "out").violation_count == 0
+
+
+def test_selection_says_which_settings_it_does_not_write(tmp_path: Path) -> None:
+    pivot_build(trajectories(tmp_path), tmp_path / "built", options=BuildOptions(target=Target.SWE_PIVOT))
+    config = tmp_path / "built" / "config.yaml"
+    old = "reward_mode: binary\n"
+    config.write_text(config.read_text().replace(old, old + "      enable_target_match: false\n"))
+    metrics = pivot_select(tmp_path / "built", some_profile(tmp_path, tmp_path / "built"), tmp_path / "out")
+    assert any("also sets enable_target_match" in note for note in metrics.notes)
 
 
 def test_selection_keeps_the_scoring_of_its_pivots(tmp_path: Path) -> None:

@@ -16,9 +16,8 @@ from gymbal.cli.render import emit, format_option
 @click.option("--name", help="Name of the dataset in its Gym config; by default after the file.")
 @click.option(
     "--threshold",
-    default=0.1,
-    show_default=True,
-    help="Least share of common words at which two texts match.",
+    type=float,
+    help="Least similarity at which texts match; by default that of Gym's config of the target (0.1).",
 )
 @unsplit_options
 @click.option("--overwrite", is_flag=True, help="Replace a file that exists.")
@@ -33,7 +32,7 @@ def index_command(
     sources: tuple[str, ...],
     output: str,
     name: str | None,
-    threshold: float,
+    threshold: float | None,
     overwrite: bool,
     source_format: str | None,
     tools: str | None,

@@ -106,14 +106,12 @@ def engine_options(command: Command) -> Command:
 
 def selection_options(command: Command) -> Command:
     """Add the options to a command, in the order of the list."""
-    for option in reversed((_SPLIT, *_TARGET_OPTIONS)):
-        command = option(command)
-    return unsplit_options(command)
+    return unsplit_options(_SPLIT(command))
 
 
 def unsplit_options(command: Command) -> Command:
-    """Add the options that say which candidates become rows, and not how these are divided."""
-    for option in reversed(_OPTIONS):
+    """Add the options that say which candidates become rows of what kind, and not how these are divided."""
+    for option in reversed((*_OPTIONS, *_TARGET_OPTIONS)):
         command = option(command)
     return command
 

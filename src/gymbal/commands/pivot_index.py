@@ -8,7 +8,6 @@ from pathlib import Path
 import msgspec
 
 from gymbal.commands.dataset_files import name_after
-from gymbal.commands.pivot_build import DEFAULT_THRESHOLD
 from gymbal.errors import UsageError
 from gymbal.io.write import make_folder
 from gymbal.model.pivot_index import INDEX_VERSION, IndexHeader, IndexReport
@@ -19,6 +18,7 @@ from gymbal.pivot.groups import Groups, group_rewards, groups_of
 from gymbal.pivot.index import source_of, write_index
 from gymbal.pivot.metrics import metrics_of
 from gymbal.pivot.options import BuildOptions, MixedGroups, shown_options
+from gymbal.pivot.targets.servers import SERVERS
 from gymbal.readers.detect import detect, format_named, read_trajectories
 from gymbal.readers.tools_file import read_tools_file, with_tools
 
@@ -28,7 +28,7 @@ def pivot_index(
     output: str | Path,
     *,
     name: str | None = None,
-    threshold: float = DEFAULT_THRESHOLD,
+    threshold: float | None = None,
     options: BuildOptions | None = None,
     overwrite: bool = False,
     source_format: str | None = None,
@@ -47,6 +47,8 @@ def pivot_index(
     paths = [Path(source) for source in ([sources] if isinstance(sources, str | Path) else sources)]
     target, chosen = Path(output), options or BuildOptions()
     _check(paths, target, chosen, overwrite=overwrite)
+    if threshold is None:
+        threshold = SERVERS[chosen.target].default_threshold
     dataset = name_after(target.name.partition(".")[0]) if name is None else name
     comparator = comparator_of(dataset, threshold)
     schemas = None if tools is None else read_tools_file(Path(tools))

@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
 
 from gymbal.commands.dataset_files import name_after
 from gymbal.commands.open_pivots import Pivots, open_pivots
-from gymbal.commands.pivot_build import DEFAULT_THRESHOLD
 from gymbal.commands.pivot_config import only_agent
+from gymbal.commands.scoring_of import scoring_of
 from gymbal.errors import InputError, UsageError
-from gymbal.io.decode import read_yaml
 from gymbal.io.folder import atomic_folder
 from gymbal.io.profile_file import read_profile
 from gymbal.model.selection import SelectionMetrics
 from gymbal.pivot.build import CARD, CONFIG, DESCRIPTIONS, METRICS, comparator_of
-from gymbal.pivot.config import config_yaml, read_gym_config
 from gymbal.pivot.row import agent_name
 from gymbal.pivot.selection.card import card
 from gymbal.pivot.selection.contamination import Avoided
@@ -26,16 +23,6 @@ from gymbal.pivot.selection.options import SelectOptions, check_options
 from gymbal.pivot.selection.rates import Rates, rates_of
 from gymbal.pivot.selection.select import select
 from gymbal.pivot.selection.write import LAYOUTS, SELECTED, rows_files, write_lines
-
-THRESHOLD = "word_count_similarity_threshold"
-
-
-class Scoring(NamedTuple):
-    """What the config of the new dataset says about scoring."""
-
-    threshold: float
-    further: dict[str, Any]
-    """The comparator's other options."""
 
 
 def pivot_select(
@@ -66,13 +53,13 @@ def pivot_select(
     check_options(chosen)
     opened = open_pivots(pivots)
     _check_files(opened)
-    scoring = _scoring_of(opened, threshold)
     rates = rates_of(read_profile(Path(profile)), Path(profile))
     avoided = Avoided([Path(path) for path in avoid], chosen.avoid_words) if avoid else None
     agent = _agent_of(opened, rates, Path(profile))
     dataset = _name(name, agent, target)
+    scoring = scoring_of(opened, agent, threshold)
     comparator_of(dataset, scoring.threshold)
-    setting = Setting(dataset, str(pivots), str(profile), chosen, tuple(map(str, avoid)))
+    setting = Setting(dataset, str(pivots), str(profile), chosen, tuple(map(str, avoid)), scoring.unwritten)
     files = rows_files(chosen)
     with atomic_folder(
         target, names=(*files.values(), SELECTED, *DESCRIPTIONS), earlier=LAYOUTS, overwrite=overwrite
@@ -81,10 +68,11 @@ def pivot_select(
         counts = write_lines(opened, opened.row, rates, decisions, chosen, folder)
         metrics = counts.metrics(setting, len(rates), avoided)
         paths = {part: str(target / file) for part, file in files.items()}
-        config = config_yaml(dataset, scoring.threshold, paths, agent=agent, comparator=scoring.further)
         (folder / METRICS).write_bytes(encode_metrics(metrics))
-        (folder / CONFIG).write_bytes(config)
-        (folder / CARD).write_bytes(card(metrics, agent or agent_name(dataset), scoring.threshold))
+        (folder / CONFIG).write_bytes(scoring.config(dataset, agent, paths))
+        (folder / CARD).write_bytes(
+            card(metrics, agent or agent_name(dataset), scoring.threshold, scoring.target)
+        )
     return metrics
 
 
@@ -118,20 +106,3 @@ def _name(name: str | None, agent: str | None, output: Path) -> str:
     if name is not None:
         return name
     return name_after(output.resolve().name) if agent is None else agent.removesuffix("_agent")
-
-
-def _scoring_of(pivots: Pivots, threshold: float | None) -> Scoring:
-    """From the index, or from the config beside the rows where all its servers agree."""
-    further: dict[str, Any] = {}
-    found = DEFAULT_THRESHOLD
-    if pivots.header is not None:
-        found = pivots.header.threshold
-    else:
-        config = pivots.files[0].with_name(CONFIG)
-        servers = read_gym_config(read_yaml(config)).servers.values() if config.is_file() else ()
-        settings = [dict(server.comparator) for server in servers if server.comparator is not None]
-        if len(settings) == 1:
-            further = settings[0]
-            value = further.pop(THRESHOLD, found)
-            found = float(value) if isinstance(value, int | float) else found
-    return Scoring(found if threshold is None else threshold, further)

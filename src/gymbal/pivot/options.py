@@ -22,6 +22,8 @@ FILTERS = (
     "mixed_groups",
     "drop_messages",
     "max_input_characters",
+    "max_input_tokens",
+    "tokenizer",
     "min_confidence",
 )
 """The options that leave candidates out one by one."""

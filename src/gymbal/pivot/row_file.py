@@ -8,6 +8,7 @@ from msgspec import Raw, Struct
 from gymbal.errors import InputError
 from gymbal.io.jsonl import Line
 from gymbal.io.pivot_id import pivot_id_of_line
+from gymbal.model.pivot import ActionKind
 from gymbal.model.pivot_index import Origin, PivotEntry
 from gymbal.model.trajectory import Source
 from gymbal.pivot.parse import AnyLabel, CallLabel, MessageLabel, kind_of
@@ -31,7 +32,9 @@ class _Agent(Struct, gc=False):
 
 class _Row(Struct, gc=False):
     responses_create_params: Raw
-    expected_action: AnyLabel
+    expected_action: AnyLabel | None = None
+    expected_answer: str | None = None
+    """What `terminus_judge` expects, in place of an action."""
     pivot_info: Raw = Raw(b"null")
     agent_ref: _Agent | None = None
     domain: Raw = Raw(b"null")
@@ -47,6 +50,8 @@ def entry_of(line: Line, path: str) -> PivotEntry:
         if not line.data.isascii():
             line.data.decode()  # msgspec does not look into the strings that it passes over
         row = _decode_row(line.data)
+        if row.expected_action is None and row.expected_answer is None:
+            raise msgspec.DecodeError("it has neither `expected_action` nor `expected_answer`")
         identity = pivot_id_of_line(line.data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InputError(
@@ -59,7 +64,7 @@ def entry_of(line: Line, path: str) -> PivotEntry:
         origin = Origin(info.source, info.line, info.record)
     return PivotEntry(
         id=identity,
-        kind=kind_of(row.expected_action),
+        kind=ActionKind.MESSAGE if row.expected_action is None else kind_of(row.expected_action),
         tools=_tools_of(row.expected_action),
         size=len(line.data) + 1,
         read_from=Source(path=path, line=line.number, offset=line.offset),
@@ -81,8 +86,8 @@ def _info_of(raw: Raw) -> _Info:
         return _Info()
 
 
-def _tools_of(label: AnyLabel) -> tuple[str, ...]:
-    if isinstance(label, MessageLabel):
+def _tools_of(label: AnyLabel | None) -> tuple[str, ...]:
+    if label is None or isinstance(label, MessageLabel):
         return ()
     return (label.name,) if isinstance(label, CallLabel) else tuple(call.name for call in label.calls)
 

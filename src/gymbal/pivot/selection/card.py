@@ -6,7 +6,8 @@ import json
 from collections.abc import Mapping
 
 from gymbal.model.selection import SelectionMetrics
-from gymbal.pivot.config import RESOURCES_SERVER
+from gymbal.model.target import Target
+from gymbal.pivot.targets.servers import SERVERS
 
 _HEAD = """\
 # {dataset}
@@ -16,7 +17,7 @@ holds the state before a model call (`responses_create_params`) and the action t
 (`expected_action`). `selected.jsonl` has the pass rate of each row, in their order, with its interval
 ({level:.0%}).
 
-Scored by the NeMo Gym resources server `{server}` with `word_count_similarity_threshold: {threshold}`; the
+Scored by the NeMo Gym resources server `{server}` with `{key}: {threshold}`; the
 agent block in `config.yaml` is `{agent}`.
 
 Licence: to be stated by whoever owns the source. Set `license` in `config.yaml` before publishing.
@@ -24,14 +25,16 @@ Licence: to be stated by whoever owns the source. Set `license` in `config.yaml`
 """
 
 
-def card(metrics: SelectionMetrics, agent: str, threshold: float) -> bytes:
+def card(metrics: SelectionMetrics, agent: str, threshold: float, target: Target) -> bytes:
     """Return `README.md`."""
+    server = SERVERS[target]
     head = _HEAD.format(
         dataset=metrics.dataset,
         kept=metrics.kept,
         candidates=metrics.candidates,
         level=metrics.level,
-        server=RESOURCES_SERVER,
+        server=server.name,
+        key=server.threshold_key.rpartition(".")[2],
         threshold=float(threshold),
         agent=agent,
     )

@@ -50,6 +50,8 @@ class Setting(NamedTuple):
     profile: str
     options: SelectOptions
     avoid: tuple[str, ...]
+    unwritten: tuple[str, ...] = ()
+    """Settings of the pivots' own config that the new one does not have."""
 
 
 class Counts:
@@ -126,7 +128,8 @@ class Counts:
             candidate_bytes=tally["bytes", "candidates"],
             notes=(),
         )
-        notes = tuple(notes_on(metrics, answered=tally["samples", "answered"]))
+        answered = tally["samples", "answered"]
+        notes = tuple(notes_on(metrics, answered=answered, unwritten=setting.unwritten))
         return msgspec.structs.replace(metrics, notes=notes)
 
     def _group(self, group: str, names: Iterable[Any] = ()) -> dict[str, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from gymbal.model.pivot import ActionKind
 from gymbal.model.selection import RateClass, SelectionMetrics
@@ -19,9 +19,18 @@ RECOMMENDED_SAMPLES = 8
 MANY_FAILED = 0.1
 
 
-def notes_on(metrics: SelectionMetrics, *, answered: int) -> Iterator[str]:
-    """Yield what a user should act on, most important first; `answered` samples have a reward."""
+def notes_on(metrics: SelectionMetrics, *, answered: int, unwritten: Sequence[str] = ()) -> Iterator[str]:
+    """Yield what a user should act on, most important first.
+
+    `answered` samples have a reward. `unwritten` are settings of the pivots' own config that the new one does
+    not have.
+    """
     yield from _on_share(metrics)
+    if unwritten:
+        yield (
+            f"The config of the pivots also sets {', '.join(unwritten)}, and the new config.yaml does not: "
+            "add it, so that the rows are scored as they were."
+        )
     if not metrics.kept:
         yield "No pivot was selected. The funnel says where they went."
     yield from _on_samples(metrics, answered)

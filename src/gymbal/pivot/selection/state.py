@@ -48,7 +48,8 @@ class _Request(Struct, gc=False):
 
 class _Row(Struct, gc=False):
     responses_create_params: _Request
-    expected_action: AnyLabel
+    expected_action: AnyLabel | None = None
+    expected_answer: str | None = None
 
 
 class _Part(Struct, gc=False):
@@ -70,7 +71,7 @@ def text_of(row: bytes) -> RowText:
         opening="\n".join(text for at, text in users if at < first),
         user=tuple(text for _, text in users),
         tail=_tail(items),
-        action=_action(decoded.expected_action),
+        action=_action(decoded.expected_action, decoded.expected_answer),
     )
 
 
@@ -105,7 +106,9 @@ def _tail(items: list[_Item]) -> str:
     return "\n".join(reversed(pieces))[-TAIL_CHARACTERS:]
 
 
-def _action(label: AnyLabel) -> str:
+def _action(label: AnyLabel | None, answer: str | None) -> str:
+    if label is None:
+        return fingerprint([answer])
     if isinstance(label, MessageLabel):
         return "message"
     calls = [label] if isinstance(label, CallLabel) else label.calls
