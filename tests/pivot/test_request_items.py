@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from gymbal.model.item import read_item
+from gymbal.model.item import json_list, read_item
 from gymbal.model.pivot import SkipReason
 from gymbal.pivot.replay import replay
-from gymbal.pivot.request import read_tools
+from gymbal.pivot.request import Verdict, are_plain, check_item, read_tools
 
 TEXT = {"type": "output_text", "text": "a", "annotations": []}
 OUTPUT = {"type": "message", "id": "m", "role": "assistant", "content": [TEXT], "status": "completed"}
@@ -172,3 +172,23 @@ def test_tools_other_than_functions_cannot_be_expected() -> None:
     assert read_tools(b'[{"type":"custom","name":"py"}]') == (frozenset(), False, None)
     assert read_tools(b"[ ]").is_empty
     assert read_tools(b"{}").problem is not None
+
+
+CHANGES: list[dict[str, Any]] = [
+    *({}, TOKENS, {"status": None}, {"type": None}, {"id": None}, {"output": [1]}, {"arguments": {}}),
+    *({"prompt_token_ids": None}, {"role": "user"}, {"role": "tool"}, {"content": [TEXT]}, {"summary": [1]}),
+]
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("item", [*TAKEN, *REFUSED])
+def test_plain_items_are_those_of_which_nothing_is_said(item: dict[str, Any], change: dict[str, Any]) -> None:
+    raws = [json.dumps(each).encode() for each in (CALL, item | change)]
+    if are_plain(json_list(raws)):
+        read = read_item(raws[1])
+        assert check_item(read.kind, read.type_name, read.raw) == Verdict(None, False, False)
+
+
+def test_most_items_are_plain() -> None:
+    items = [OUTPUT, CALL, RESULT, REASONING, USER]
+    assert are_plain(json_list([json.dumps(item).encode() for item in items]))

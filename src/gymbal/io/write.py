@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from io import FileIO
 from pathlib import Path
 from typing import BinaryIO
 
 from gymbal.errors import InputError
 
 WRITE_BUFFER_BYTES = 1024 * 1024
+
+MOST_PIECES = 1024
+"""Pieces that Linux and macOS take in one call."""
 
 
 @contextmanager
@@ -34,6 +38,43 @@ def atomic_writer(path: Path) -> Iterator[BinaryIO]:
         raise InputError(f"cannot be written: {error.strerror or error}", path=path) from error
     finally:
         beside.unlink(missing_ok=True)
+
+
+class GatheredWriter:
+    """Writes long pieces of memory to a file, each copied once: a buffered stream copies them twice.
+
+    `stream` must be unbuffered. What was added is in the file after `flush`.
+    """
+
+    def __init__(self, stream: FileIO) -> None:
+        self._descriptor = stream.fileno()
+        self._pieces: list[bytes | memoryview] = []
+        self._size = 0
+
+    def add(self, pieces: Sequence[bytes | memoryview]) -> None:
+        """Write `pieces` one after another; raise OSError when they cannot be written."""
+        self._pieces += pieces
+        self._size += sum(map(len, pieces))
+        if self._size >= WRITE_BUFFER_BYTES or len(self._pieces) > MOST_PIECES - len(pieces):
+            self.flush()
+
+    def flush(self) -> None:
+        pieces, size = self._pieces, self._size
+        self._pieces, self._size = [], 0
+        while size:
+            written = os.writev(self._descriptor, pieces[:MOST_PIECES])
+            size -= written
+            if size:
+                pieces = _without_start(pieces, written)
+
+
+def _without_start(pieces: Sequence[bytes | memoryview], size: int) -> list[bytes | memoryview]:
+    """The pieces without the first `size` of their bytes."""
+    for number, piece in enumerate(pieces):
+        if size < len(piece):
+            return [memoryview(piece)[size:], *pieces[number + 1 :]]
+        size -= len(piece)
+    return []
 
 
 def write_bytes(path: Path, data: bytes) -> None:

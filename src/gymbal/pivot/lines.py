@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
 import msgspec
 
-from gymbal.io.write import WRITE_BUFFER_BYTES
+from gymbal.io.write import WRITE_BUFFER_BYTES, GatheredWriter
 from gymbal.model.pivot import Refusal, Skipped, SkipReason
 from gymbal.model.trajectory import Source, Trajectory
 from gymbal.pivot.candidate import Candidate, Judged
@@ -34,17 +34,30 @@ def rows_files(options: BuildOptions) -> dict[str, str]:
 
 def write_lines(trajectories: Iterable[Trajectory], folder: Path, judge: JudgeWanted) -> Tally:
     """Write every candidate into its file of `folder`, and return what was counted."""
-    files = rows_files(judge.options)
     tally: Tally = Counter()
-    with ExitStack() as stack:
-        streams = {
-            file: stack.enter_context((folder / file).open("wb", buffering=WRITE_BUFFER_BYTES))
-            for file in (*files.values(), SKIPPED)
-        }
+    with open_lines(folder, judge.options) as (rows, skipped):
         for judged, part in judged_lines(trajectories, judge, tally):
-            for candidate in judged.candidates:
-                _write(candidate, judged.trajectory.source, streams[files[part]], streams[SKIPPED])
+            source, write = judged.trajectory.source, rows[part].add
+            for call, outcome in judged.candidates:
+                if isinstance(outcome, Row):
+                    write(outcome.parts)
+                else:
+                    skipped.write(skipped_line(source, call.index, outcome))
     return tally
+
+
+@contextmanager
+def open_lines(folder: Path, options: BuildOptions) -> Iterator[tuple[dict[str, GatheredWriter], BinaryIO]]:
+    """Yield what writes the rows of each side of the split, and the stream of the skipped candidates."""
+    with ExitStack() as stack:
+        skipped = stack.enter_context((folder / SKIPPED).open("wb", buffering=WRITE_BUFFER_BYTES))
+        rows = {
+            part: GatheredWriter(stack.enter_context((folder / file).open("wb", buffering=0)))
+            for part, file in rows_files(options).items()
+        }
+        yield rows, skipped
+        for writer in rows.values():
+            writer.flush()
 
 
 def judged_lines(
@@ -88,11 +101,3 @@ def without_duplicate(candidate: Candidate, keys: set[bytes]) -> Candidate:
         return candidate._replace(outcome=duplicate_refusal(row.info.uuid))
     keys.add(row.key)
     return candidate
-
-
-def _write(candidate: Candidate, source: Source, rows: BinaryIO, skipped: BinaryIO) -> None:
-    outcome = candidate.outcome
-    if isinstance(outcome, Row):
-        rows.writelines(outcome.parts)
-    else:
-        skipped.write(skipped_line(source, candidate.call.index, outcome))

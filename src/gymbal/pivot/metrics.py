@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import repeat
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import compress, repeat
 
 import msgspec
 
@@ -52,23 +53,37 @@ def count_trajectory(judged: Judged) -> Iterator[tuple[str, str]]:
         yield from repeat(("repairs", done), count)
 
 
-def count_candidate(candidate: Candidate, part: str) -> list[tuple[str, str]]:
+def count_candidate(candidate: Candidate, part: str) -> Sequence[tuple[str, str]]:
     """What one candidate of the side `part` adds to a tally, with its final outcome."""
-    return _of_call(candidate.call) + count_outcome(candidate.outcome, part)
+    return (*_of_call(candidate.call), *count_outcome(candidate.outcome, part))
 
 
-def count_outcome(outcome: Row | Refusal, part: str) -> list[tuple[str, str]]:
+def count_outcome(outcome: Row | Refusal, part: str) -> Sequence[tuple[str, str]]:
     """What the outcome alone adds: the rest of a candidate counts whatever became of it."""
     if isinstance(outcome, Refusal):
         return [("skipped", outcome.reason)]
     label, info = outcome.label, outcome.info
-    counted = [("kept", ""), ("parts", part), ("split", label.kind), ("depth", str(info.depth))]
-    if label.kind is ActionKind.FUNCTION_CALL_BATCH:
-        counted.append(("batch_sizes", str(len(label.tools))))
-    counted += [("tools", tool) for tool in label.tools]
-    counted += [("reasoning", "withheld")] * info.own_reasoning_items
-    counted += [("without_provenance", name) for name in OPTIONAL_PROVENANCE if getattr(info, name) is None]
-    return counted
+    missing = (info.record is None, info.task is None, info.rollout is None, info.reward is None)
+    return _of_row(part, label.kind, label.tools, info.depth, info.own_reasoning_items, missing)
+
+
+@lru_cache(maxsize=4096)
+def _of_row(
+    part: str,
+    kind: ActionKind,
+    tools: tuple[str, ...],
+    depth: int,
+    own_reasoning: int,
+    missing: tuple[bool, ...],
+) -> tuple[tuple[str, str], ...]:
+    """What a row adds. `missing` says of each of `OPTIONAL_PROVENANCE` whether the row lacks it."""
+    counted = [("kept", ""), ("parts", part), ("split", kind), ("depth", str(depth))]
+    if kind is ActionKind.FUNCTION_CALL_BATCH:
+        counted.append(("batch_sizes", str(len(tools))))
+    counted += [("tools", tool) for tool in tools]
+    counted += [("reasoning", "withheld")] * own_reasoning
+    counted += [("without_provenance", name) for name in compress(OPTIONAL_PROVENANCE, missing)]
+    return tuple(counted)
 
 
 def _of_call(call: ModelCall) -> list[tuple[str, str]]:

@@ -57,8 +57,14 @@ class CallsAndResults:
 
     def refusal_among(self, items: Iterable[Item]) -> Refusal | None:
         """Do what `refusal` does for each of `items`, up to the first refusal."""
+        waiting = self._open
         for item in items:
-            if item.kind is ItemKind.CALL or item.kind is ItemKind.RESULT:
+            kind, call_id = item.kind, item.call_id
+            if kind is ItemKind.CALL and call_id not in waiting:
+                waiting[call_id] = 1
+            elif kind is ItemKind.RESULT and waiting.get(call_id) == 1:
+                del waiting[call_id]
+            elif kind is ItemKind.CALL or kind is ItemKind.RESULT:
                 refusal = self.refusal(item)
                 if refusal is not None:
                     return refusal
@@ -79,11 +85,10 @@ def prefixes_of(trajectory: Trajectory, calls: Sequence[ModelCall]) -> Prefixes:
     """Return the prefix of each model call: the seed and all items before it, earlier reasoning included."""
     last = calls[-1].start if calls else 0
     items = (*trajectory.seed, *trajectory.items[:last])
-    replays = [*map(replay, trajectory.seed), *_replays(trajectory.items[:last])]
-    raws = [each.raw for each in replays]
+    raws, changed = _replayed(trajectory.seed, trajectory.items[:last])
     joined = memoryview(b",".join(raws))
     ends = list(accumulate([len(raw) + 1 for raw in raws], initial=0))  # a comma, or the end, behind each
-    flawed = next((at for at, each in enumerate(replays) if each.refusal is not None), len(items))
+    flawed = next((at for at, each in changed.items() if each.refusal is not None), len(items))
     hasher = sha256()
     matching = CallsAndResults()
     flaw: Refusal | None = None
@@ -93,27 +98,21 @@ def prefixes_of(trajectory: Trajectory, calls: Sequence[ModelCall]) -> Prefixes:
         stop = len(trajectory.seed) + call.start
         flaw = flaw or matching.refusal_among(items[done : min(stop, flawed)])
         if flaw is None and flawed < stop:
-            flaw = replays[flawed].refusal
+            flaw = changed[flawed].refusal
         before, size, done = size, max(ends[stop] - 1, 0), stop
         hasher.update(joined[before:size])
         prefixes.append(Prefix(joined[:size], hasher.digest(), flaw or matching.open_call()))
-    return Prefixes(tuple(prefixes), _dropped_fields(items, replays))
+    dropped = Counter(f"{items[at].kind}.{name}" for at, each in changed.items() for name in each.dropped)
+    return Prefixes(tuple(prefixes), dropped)
 
 
-def _replays(items: Sequence[Item]) -> Iterable[Replay]:
-    """How each item stands in a prefix; most trajectories hold nothing that needs a look at each."""
+def _replayed(seed: Sequence[Item], items: Sequence[Item]) -> tuple[list[bytes], dict[int, Replay]]:
+    """The items as they stand in a prefix; and, by position, those that do not stand there as they are.
+
+    Most trajectories hold nothing that needs a look at each item.
+    """
     raws = [item.raw for item in items]
-    if are_plain(json_list(raws)):
-        return [Replay(raw) for raw in raws]
-    return map(replay, items)
-
-
-def _dropped_fields(items: Sequence[Item], replays: Sequence[Replay]) -> Counter[str]:
-    return Counter(
-        [
-            f"{item.kind}.{name}"
-            for item, each in zip(items, replays, strict=True)
-            if each.dropped
-            for name in each.dropped
-        ]
-    )
+    is_plain = are_plain(json_list(raws))
+    replays = [replay(item) for item in (seed if is_plain else (*seed, *items))]
+    changed = {at: each for at, each in enumerate(replays) if each.dropped or each.refusal is not None}
+    return [*(each.raw for each in replays), *(raws if is_plain else ())], changed

@@ -8,20 +8,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
-from contextlib import ExitStack
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 import msgspec
 
-from gymbal.io.write import WRITE_BUFFER_BYTES, atomic_writer
+from gymbal.io.write import GatheredWriter, atomic_writer
 from gymbal.model.pivot import ActionKind, PivotInfo
 from gymbal.model.trajectory import Source, Trajectory
 from gymbal.pivot.candidate import Judged
 from gymbal.pivot.draft import Draft, DraftLine, DraftsEnd, read_drafts, read_end, write_draft, write_end
 from gymbal.pivot.filters import JudgeWanted
 from gymbal.pivot.label import Label
-from gymbal.pivot.lines import SKIPPED, duplicate_refusal, judged_lines, rows_files, skipped_line
+from gymbal.pivot.lines import duplicate_refusal, judged_lines, open_lines, skipped_line
 from gymbal.pivot.metrics import Tally, count_outcome
 from gymbal.pivot.options import BuildOptions
 from gymbal.pivot.row import KEY_BYTES, Row
@@ -78,20 +77,14 @@ def _draft(judged: Judged, part: str, rows: list[Row]) -> Draft:
 
 def join_shards(shards: Iterable[Shard], folder: Path, options: BuildOptions) -> Tally:
     """Write the lines of all `shards`, in order, into `folder`, and return their counts."""
-    files = rows_files(options)
     tally: Tally = Counter()
     seen: set[bytes] = set()
-    with ExitStack() as stack:
-        streams = {
-            file: stack.enter_context((folder / file).open("wb", buffering=WRITE_BUFFER_BYTES))
-            for file in (*files.values(), SKIPPED)
-        }
-        rows = {part: streams[file] for part, file in files.items()}
+    with open_lines(folder, options) as (rows, skipped):
         for shard in shards:
             end = read_end(shard.path)
             tally.update({(group, name): count for group, name, count in end.tally})
             again = _seen_before(end.keys, seen) if options.dedupe else frozenset()
-            _write_out(shard, again, rows, streams[SKIPPED], tally)
+            _write_out(shard, again, rows, skipped, tally)
     return +tally  # without the zeros that taking rows out again left
 
 
@@ -107,12 +100,16 @@ def _seen_before(keys: bytes, seen: set[bytes]) -> Collection[int]:
 
 
 def _write_out(
-    shard: Shard, again: Collection[int], rows: Mapping[str, BinaryIO], skipped: BinaryIO, tally: Tally
+    shard: Shard,
+    again: Collection[int],
+    rows: Mapping[str, GatheredWriter],
+    skipped: BinaryIO,
+    tally: Tally,
 ) -> None:
     """Write the lines of one shard; the rows numbered in `again` become skipped candidates."""
     number = -1
     for draft in read_drafts(shard.path):
-        write, items = rows[draft.part].writelines, draft.input
+        write, items = rows[draft.part].add, draft.input
         for line in draft.lines:
             if line.prefix is None:
                 skipped.write(line.rest)
