@@ -318,7 +318,7 @@ def test_compressed_rows_are_read_in_any_order(tmp_path: Path) -> None:
     entries = list(pivots)
     assert b"".join(pivots.row(entry) for entry in entries) == plain
     lines = plain.splitlines(keepends=True)
-    for number in (9, 2, 2, 0, 11, 12, 5):
+    for number in (4, 2, 2, 0, len(lines) - 1, 1):
         assert pivots.row(entries[number]) == lines[number]
 
 
