@@ -26,7 +26,7 @@ def test_gathered_pieces_arrive_in_order(
     with pytest.MonkeyPatch.context() as patch, path.open("wb", buffering=0) as stream:
         patch.setattr(write, "MOST_PIECES", 7)
         patch.setattr(write, "WRITE_BUFFER_BYTES", buffered)
-        patch.setattr(write.os, "writev", write_some)
+        patch.setattr("os.writev", write_some)
         writer = GatheredWriter(stream)
         for row in rows:
             writer.add(row)
