@@ -37,10 +37,13 @@ MAY_IMPORT = {
 HOME_OF_PACKAGE = {
     "aiohttp": "sampling/",
     "click": "cli/",
+    "fsspec": "io/remote.py",
     "jsonschema": "verify/tool_schema.py",
     "msgspec": "",
+    "nemo_gym": "probe/gym_rows_script.py",  # runs under Gym's own Python alone
     "numpy": "stats/",
     "omegaconf": "io/decode.py",
+    "pydantic": "probe/gym_rows_script.py",
     "ray": "parallel.py",
     "referencing": "verify/tool_schema.py",
     "rich": "report/terminal.py",
