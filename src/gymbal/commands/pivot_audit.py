@@ -7,6 +7,7 @@ from pathlib import Path
 
 from gymbal.commands.dataset_files import rows_files_of
 from gymbal.errors import UsageError
+from gymbal.io.remote import path_of
 from gymbal.model.audit import AuditReport
 from gymbal.pivot.audit import audit
 from gymbal.pivot.filters import repaired
@@ -44,14 +45,14 @@ def pivot_audit(
     options = BuildOptions(
         repair_reasoning=ReasoningRepair(repair_reasoning), unwrap_nested_json=unwrap_nested_json
     )
-    paths = [Path(source) for source in ([sources] if isinstance(sources, str | Path) else sources)]
+    paths = [path_of(source) for source in ([sources] if isinstance(sources, str | Path) else sources)]
     if not paths:
         raise UsageError("there is no source to hold the rows against")
-    rows = list(rows_files_of(Path(pivots)).values())
+    rows = list(rows_files_of(path_of(pivots)).values())
     skipped = rows[0].with_name(SKIPPED)
     trajectories = read_trajectories(paths, source_format)
     if tools is not None:
-        trajectories = with_tools(trajectories, read_tools_file(Path(tools)))
+        trajectories = with_tools(trajectories, read_tools_file(path_of(tools)))
     return audit(
         rows,
         (repaired(trajectory, options) for trajectory in trajectories),

@@ -9,6 +9,7 @@ from gymbal.commands.dataset_files import name_after
 from gymbal.commands.pivot_shards import build_in_shards, plan_parts, shard_bytes_for
 from gymbal.commands.progress import Progress, ignore_progress, with_progress
 from gymbal.errors import UsageError
+from gymbal.io.remote import path_of
 from gymbal.model.pivot import BuildMetrics
 from gymbal.model.target import Target
 from gymbal.model.trajectory import Trajectory
@@ -57,14 +58,14 @@ def pivot_build(
     Raises InputError for a source of no known format, one that breaks its format, and a folder that cannot
     be written; UsageError for arguments that no dataset can have. The folder is then as it was before.
     """
-    paths = [Path(source) for source in ([sources] if isinstance(sources, str | Path) else sources)]
+    paths = [path_of(source) for source in ([sources] if isinstance(sources, str | Path) else sources)]
     if not paths:
         raise UsageError("there is no source to build from")
-    folder = Path(output)
+    folder = path_of(output)
     chosen = options or BuildOptions()
     if threshold is None:
         threshold = SERVERS[chosen.target].default_threshold
-    schemas = None if tools is None else read_tools_file(Path(tools))
+    schemas = None if tools is None else read_tools_file(path_of(tools))
 
     dataset = name_after(folder.resolve().name) if name is None else name
     if engine != Engine.IN_PROCESS:

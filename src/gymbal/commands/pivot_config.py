@@ -7,6 +7,7 @@ from pathlib import Path
 
 from gymbal.commands.dataset_files import name_after, rows_files_of
 from gymbal.errors import UsageError
+from gymbal.io.remote import path_of
 from gymbal.io.write import write_bytes
 from gymbal.model.pivot_config import ConfigResult, GymCheck
 from gymbal.pivot.agents import count_agents
@@ -46,7 +47,7 @@ def pivot_config(
     arguments that no config can have, MissingExtraError where Gym is to check and is not there. Nothing is
     written then.
     """
-    source, written = Path(dataset), Path(output)
+    source, written = path_of(dataset), path_of(output)
     files = _files(source, type)
     verifier = target_of_file(next(iter(files.values()))) if target is None else target_named(target)
     if threshold is None:

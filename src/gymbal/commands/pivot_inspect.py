@@ -7,6 +7,7 @@ from pathlib import Path
 
 from gymbal.commands.pivot_build import DEFAULT_THRESHOLD
 from gymbal.errors import UsageError
+from gymbal.io.remote import path_of
 from gymbal.model.inspection import Inspection, InspectionReport, SeededGreeting
 from gymbal.pivot.compare_signs import compare_signs, comparison_notes
 from gymbal.pivot.inspect import inspect
@@ -51,10 +52,10 @@ def pivot_inspect(
             max_examples=max_examples,
         )
 
-    left = look([Path(source) for source in ([sources] if isinstance(sources, str | Path) else sources)])
+    left = look([path_of(source) for source in ([sources] if isinstance(sources, str | Path) else sources)])
     if not compare:
         return InspectionReport(left=left)
-    right = look([Path(source) for source in compare])
+    right = look([path_of(source) for source in compare])
     pairs = compare_signs(left, right)
     return InspectionReport(
         left=left, right=right, signs=pairs, notes=tuple(comparison_notes(left, right, pairs))

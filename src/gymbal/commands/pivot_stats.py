@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from gymbal.commands.dataset_files import rows_files_of
+from gymbal.io.remote import path_of
 from gymbal.model.pivot_stats import PivotStats, PivotStatsComparison
 from gymbal.pivot.stats import Measured, measure
 from gymbal.pivot.stats_compare import compare
@@ -23,4 +24,4 @@ def pivot_stats(path: str | Path, other: str | Path | None = None) -> PivotStats
 
 
 def _measure(path: str | Path) -> Measured:
-    return measure(list(rows_files_of(Path(path)).values()))
+    return measure(list(rows_files_of(path_of(path)).values()))

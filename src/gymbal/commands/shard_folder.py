@@ -19,6 +19,7 @@ import msgspec
 
 from gymbal import __version__
 from gymbal.errors import GymbalError, InputError
+from gymbal.io.remote import RemotePath, local_folder
 from gymbal.parallel import WorkersLostError
 from gymbal.pivot.draft import FORMAT
 
@@ -33,6 +34,10 @@ def shard_folder(output: Path) -> Iterator[Path]:
     It stays where the build was interrupted: by Ctrl-C, by the loss of workers, by a full disk. Input that is
     at fault would be so again. Raises InputError when the folder cannot be made.
     """
+    if isinstance(output, RemotePath):
+        with local_folder() as local:
+            yield local
+        return
     output = output.resolve()
     folder = output.with_name(f".{output.name}.shards")
     try:

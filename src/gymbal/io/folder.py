@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from gymbal.errors import InputError, UsageError
+from gymbal.io.remote import RemotePath, remote_folder
 from gymbal.io.write import make_folder
 
 
@@ -29,6 +30,10 @@ def atomic_folder(
     be written or the disk is full; `path` is then as it was before, except for a failure between two such
     replacements.
     """
+    if isinstance(path, RemotePath):
+        with remote_folder(path, names=names, layouts=(names, *earlier), overwrite=overwrite) as local:
+            yield local
+        return
     path = path.resolve()
     others = _check_target(path, names, earlier, overwrite=overwrite)
     make_folder(path.parent)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple, cast
 
 from gymbal.errors import InputError, need
+from gymbal.io.remote import RemotePath
 from gymbal.io.zstd import ZstdFrames
 
 MAX_LINE_BYTES = 512 * 1024 * 1024
@@ -41,6 +42,8 @@ def open_bytes(path: Path) -> BinaryIO:
     Raises InputError when it cannot be opened, MissingExtraError for `.zst` without the `zstd` extra.
     """
     try:
+        if path.suffix == ".gz" and isinstance(path, RemotePath):
+            return cast(BinaryIO, gzip.GzipFile(fileobj=path.open("rb")))
         if path.suffix == ".gz":
             return cast(BinaryIO, gzip.open(path, "rb"))
         if path.suffix == ".zst":

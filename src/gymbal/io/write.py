@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from gymbal.errors import InputError
+from gymbal.io.remote import RemotePath, remote_file
 
 WRITE_BUFFER_BYTES = 1024 * 1024
 
@@ -24,6 +25,10 @@ def atomic_writer(path: Path) -> Iterator[BinaryIO]:
     Raises InputError when the folder cannot be written, the disk is full, or `path` is a device or a pipe;
     `path` is then as it was before.
     """
+    if isinstance(path, RemotePath):
+        with remote_file(path) as local, local.open("wb", buffering=WRITE_BUFFER_BYTES) as stream:
+            yield stream
+        return
     if path.exists() and not path.is_file() and not path.is_dir():
         # Renamed over, a device such as /dev/null would be gone for the whole machine.
         raise InputError("cannot be written: is a device or a pipe, not a file", path=path)

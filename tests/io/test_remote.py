@@ -1,0 +1,140 @@
+"""Sources and datasets behind a URL, in fsspec's own memory store."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import fsspec
+import pytest
+
+from gymbal.commands.pivot_audit import pivot_audit
+from gymbal.commands.pivot_build import pivot_build
+from gymbal.commands.pivot_config import pivot_config
+from gymbal.commands.pivot_inspect import pivot_inspect
+from gymbal.commands.pivot_stats import pivot_stats
+from gymbal.commands.pivot_validate import pivot_validate
+from gymbal.errors import InputError, UsageError
+from gymbal.io.jsonl import read_lines
+from gymbal.io.remote import RemotePath, path_of
+from gymbal.io.write import write_bytes
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "rollouts" / "tool_use.rollouts.jsonl"
+
+
+@pytest.fixture
+def store() -> Iterator[Any]:
+    """The memory store, with the example in it, plain and compressed."""
+    found = fsspec.filesystem("memory")
+    found.pipe("/in/tool_use.rollouts.jsonl", EXAMPLE.read_bytes())
+    found.pipe("/in/tool_use.rollouts.jsonl.gz", gzip.compress(EXAMPLE.read_bytes()))
+    yield found
+    for name in ("/in", "/out"):
+        if found.exists(name):
+            found.rm(name, recursive=True)
+
+
+def names_in(store: Any, folder: str) -> set[str]:
+    return {name.rpartition("/")[2] for name in store.ls(folder, detail=False)}
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_paths_keep_their_url() -> None:
+    path = RemotePath("s3://bucket/a/b.jsonl")
+    assert str(path) == path.as_posix() == os.fspath(path) == "s3://bucket/a/b.jsonl"
+    assert (path.name, path.suffix, str(path.parent)) == ("b.jsonl", ".jsonl", "s3://bucket/a")
+    assert str(path.with_name("c") / "d") == "s3://bucket/a/c/d"
+    assert path_of("a/b") == Path("a/b")
+    assert path_of("file:///a/b") == Path("/a/b")
+    assert not isinstance(path_of("file:///a/b"), RemotePath)
+
+
+def test_url_of_an_unknown_kind_is_refused() -> None:
+    with pytest.raises(UsageError, match="nothing to open nowhere://"):
+        path_of("nowhere://a/b")
+
+
+@pytest.mark.parametrize("name", ["tool_use.rollouts.jsonl", "tool_use.rollouts.jsonl.gz"])
+def test_lines_are_streamed_from_a_url(store: Any, name: str) -> None:
+    assert list(read_lines(path_of(f"memory://in/{name}"))) == list(read_lines(EXAMPLE))
+
+
+def test_missing_url_is_an_input_error(store: Any) -> None:
+    with pytest.raises(InputError, match="memory://in/missing"):
+        pivot_inspect("memory://in/missing.jsonl")
+
+
+def test_dataset_of_a_url_is_that_of_the_file(store: Any, tmp_path: Path) -> None:
+    local = pivot_build(EXAMPLE, tmp_path / "local", name="x")
+    remote = pivot_build("memory://in/tool_use.rollouts.jsonl", "memory://out/pivots", name="x")
+    assert remote == local
+    expected = files_of(tmp_path / "local")
+    # The config says where the rows lie, and the list of skipped candidates where their source does.
+    expected["config.yaml"] = expected["config.yaml"].replace(
+        str(tmp_path / "local").encode(), b"memory://out/pivots"
+    )
+    expected["skipped.jsonl"] = expected["skipped.jsonl"].replace(
+        str(EXAMPLE).encode(), b"memory://in/tool_use.rollouts.jsonl"
+    )
+    found = {name: store.cat(f"/out/pivots/{name}") for name in names_in(store, "/out/pivots")}
+    assert found == expected
+    assert names_in(store, "/out") == {"pivots"}
+
+
+def test_dataset_at_a_url_is_validated_audited_and_counted(store: Any, tmp_path: Path) -> None:
+    source, dataset = "memory://in/tool_use.rollouts.jsonl.gz", "memory://out/pivots"
+    metrics = pivot_build(source, dataset)
+    report = pivot_validate(dataset)
+    assert (report.rows, report.violations, report.config) == (metrics.kept, (), f"{dataset}/config.yaml")
+    assert pivot_audit(dataset, source).problem_count == 0
+    assert getattr(pivot_stats(dataset), "rows") == metrics.kept  # noqa: B009  # of one of two types
+    result = pivot_config(dataset, "memory://out/again.yaml")
+    assert result.rows == {"train": metrics.kept}
+    assert b"memory://out/pivots/pivots.jsonl" in store.cat("/out/again.yaml")
+
+
+def test_dataset_at_a_url_is_replaced_only_where_it_is_one(store: Any) -> None:
+    source, dataset = "memory://in/tool_use.rollouts.jsonl", "memory://out/pivots"
+    pivot_build(source, dataset)
+    pivot_build(source, dataset)
+    store.pipe("/out/pivots/notes.txt", b"mine")
+    with pytest.raises(UsageError, match=r"holds other files, such as notes\.txt"):
+        pivot_build(source, dataset)
+    pivot_build(source, dataset, overwrite=True)
+    assert store.cat("/out/pivots/notes.txt") == b"mine"
+
+
+def test_failed_build_leaves_nothing_at_a_url(store: Any) -> None:
+    store.pipe("/in/torn.jsonl", EXAMPLE.read_bytes() + b'{"responses_create_params": ')
+    with pytest.raises(InputError, match=r"memory://in/torn\.jsonl:17"):
+        pivot_build("memory://in/torn.jsonl", "memory://out/pivots", source_format="gym_rollouts")
+    assert not store.exists("/out/pivots")
+
+
+def test_failed_upload_leaves_nothing_half_written(store: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    kind = type(store)
+    put = kind.put_file
+    sent: list[str] = []
+
+    def put_some(self: Any, local: str, name: str, **options: Any) -> None:
+        if len(sent) == 2:
+            raise OSError("the store is full")
+        sent.append(name)
+        put(self, local, name, **options)
+
+    monkeypatch.setattr(kind, "put_file", put_some)
+    with pytest.raises(InputError, match="memory://out/pivots: cannot be written: the store is full"):
+        pivot_build("memory://in/tool_use.rollouts.jsonl", "memory://out/pivots")
+    assert not [name for name in store.find("/out") if store.isfile(name)]
+
+
+def test_file_at_a_url_appears_whole(store: Any) -> None:
+    write_bytes(path_of("memory://out/x.json"), json.dumps({"a": 1}).encode())
+    assert names_in(store, "/out") == {"x.json"}
