@@ -204,3 +204,22 @@ def test_answer_fields_are_all_documented() -> None:
         name for name in (*ANSWER_FIELDS, *ANSWER_PREFIXES, *ANSWER_HOLDERS) if f"`{name}`" not in text
     ]
     assert missing == []
+
+
+@pytest.mark.parametrize(
+    ("field", "cluster"),
+    [
+        ("repo", '"gym"'),
+        ("source.document", "7"),
+        ("source.page", None),
+        ("nothing", None),
+        ("repo.name", None),
+    ],
+)
+def test_cluster_is_the_value_of_a_dataset_field(tmp_path: Path, field: str, cluster: str | None) -> None:
+    write_file(tmp_path / "rollouts.jsonl", lines([rollout_row(0, 0)]))
+    row = input_row(0, 0) | {"repo": "gym", "source": {"document": 7, "page": None}}
+    write_file(tmp_path / "rollouts_materialized_inputs.jsonl", lines([row]))
+    plan = read_run(tmp_path / "rollouts.jsonl", cluster_field=field).planned
+    assert plan is not None
+    assert [planned.cluster for planned in plan] == [cluster]

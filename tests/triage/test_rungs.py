@@ -288,3 +288,33 @@ def test_tasks_too_few_to_show_anything_leave_noise_unknown() -> None:
         "p would be"
         in rung(explain(make_run({"a": [1], "b": [1]}), make_run({"a": [0], "b": [0]})), Rung.NOISE).summary
     )
+
+
+def test_clusters_of_tasks_widen_what_new_tasks_could_show() -> None:
+    # 6 documents of 4 tasks that move together: 2 up by 1, 1 down by 1, 3 as they were.
+    moves = [1.0, 1.0, -1.0, 0.0, 0.0, 0.0]
+    base = {f"d{document} t{task}": [0.5, 0.5] for document in range(6) for task in range(4)}
+    right = {name: [0.5 + moves[int(name[1])] / 2] * 2 for name in base}
+
+    def clustered(run: Run) -> Run:
+        assert run.planned is not None
+        plan = [msgspec.structs.replace(row, cluster=row.content.prompt[:2]) for row in run.planned]
+        return msgspec.structs.replace(run, planned=PlanTable.of(plan))
+
+    pair = clustered(make_run(base)), clustered(make_run(right))
+    alone, together = (explain(*pair, by_cluster=by_cluster).noise.new_tasks for by_cluster in (False, True))
+    assert alone is not None
+    assert together is not None
+    assert "cluster-robust over 6 clusters" in together.method
+    # D = 4 * (1 + 1 - 1) / 2 / 24; cluster sums of deviations d - D, times G/(G-1), over n.
+    difference = 1 / 12
+    sums = [4 * (move / 2 - difference) for move in moves]
+    error = (6 / 5 * sum(value**2 for value in sums)) ** 0.5 / 24
+    student_t_5 = 2.570581835636314  # published table, 95 % two-sided, 5 df
+    assert (together.high - together.low) / 2 == pytest.approx(student_t_5 * error, rel=1e-6)
+    assert together.high - together.low > alone.high - alone.low
+
+
+def test_clusters_that_nothing_names_are_refused() -> None:
+    with pytest.raises(UsageError, match="names its cluster"):
+        explain(make_run(TASKS), make_run(TASKS), by_cluster=True)

@@ -31,6 +31,11 @@ from gymbal.cli.render import emit, format_option
     type=click.FloatRange(0, min_open=True),
     help="Ask whether the two are shown to be equal within it, as a proportion.",
 )
+@click.option(
+    "--cluster",
+    metavar="FIELD",
+    help="Field of the dataset whose equal values make a cluster of tasks, such as a document or repository.",
+)
 @click.option("--strict", is_flag=True, help="Exit with 4 when a cause could not be checked.")
 @click.option("--left-log", multiple=True, metavar="FILE", help="Log of what launched or served BASE.")
 @click.option("--right-log", multiple=True, metavar="FILE", help="Log of what launched or served CANDIDATE.")
@@ -50,6 +55,7 @@ def triage(
     level: float,
     seed: int,
     margin: float | None,
+    cluster: str | None,
     strict: bool,
     left_log: tuple[str, ...],
     right_log: tuple[str, ...],
@@ -84,6 +90,7 @@ def triage(
             level=level,
             seed=seed,
             margin=margin,
+            cluster=cluster,
             strict=strict,
             left_evidence=Evidence(logs=left_log, env_files=left_env_file),
             right_evidence=Evidence(logs=right_log, env_files=right_env_file),
@@ -92,6 +99,8 @@ def triage(
         emit(triage_document(report), report, format)
         ctx.exit(report.exit_code)
 
+    if cluster is not None:
+        raise click.UsageError("--cluster needs one candidate and one metric")
     if left_log or right_log or left_env_file or right_env_file or gym_repo:
         raise click.UsageError("logs, environments and --gym-repo need one candidate and one metric")
 

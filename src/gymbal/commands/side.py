@@ -38,22 +38,26 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
 NO_EVIDENCE = Evidence()
 
 
-def read_side(side: str | Path, evidence: Evidence = NO_EVIDENCE) -> Run | Reference:
-    """Read a run with the evidence for it, or a published number.
+def read_side(
+    side: str | Path, evidence: Evidence = NO_EVIDENCE, *, cluster: str | None = None
+) -> Run | Reference:
+    """Read a run with the evidence for it, or a published number; `cluster` is a field of the dataset.
 
     Raises InputError or UsageError for what cannot be read or chosen, and for evidence beside a published
     number, whose config belongs into it.
     """
     text = str(side)
     if not is_reference(text):
-        return read_run_with(side, evidence)
+        return read_run_with(side, evidence, cluster=cluster)
     if not evidence.is_empty:
         remedy = "write what is known of it into the reference, such as temperature=0.6"
         raise UsageError(f"{text} is a published number and takes no logs, files or configs", remedy=remedy)
+    if cluster is not None:
+        raise UsageError(f"{text} is a published number, and has no tasks that could be in clusters")
     return read_reference(text)
 
 
-def read_run_with(side: str | Path, evidence: Evidence) -> Run:
+def read_run_with(side: str | Path, evidence: Evidence, *, cluster: str | None = None) -> Run:
     """Read a run with the evidence for it; raises InputError or UsageError for what cannot be read."""
     variables = {name: value for file in evidence.env_files for name, value in read_environment(file).items()}
     logged = [fact for log in evidence.logs for fact in read_log_facts(Path(log), str(log))]
@@ -68,4 +72,4 @@ def read_run_with(side: str | Path, evidence: Evidence) -> Run:
             gym_python=evidence.gym_python,
             environment=variables,
         )
-    return read_run(side, stated=variables, more=(logged, rebuilt))
+    return read_run(side, cluster_field=cluster, stated=variables, more=(logged, rebuilt))

@@ -29,6 +29,7 @@ def triage_runs(
     level: float = 0.95,
     seed: int = 0,
     margin: float | None = None,
+    cluster: str | None = None,
     strict: bool = False,
     left_evidence: Evidence = NO_EVIDENCE,
     right_evidence: Evidence = NO_EVIDENCE,
@@ -40,10 +41,23 @@ def triage_runs(
     or a line such as `73.2% n=198 k=8`. Evidence for a run that is not in its folder, such as its launcher's
     log, is given apart; with a clone of NeMo Gym, `gym_repo`, git says what lies between two commits. Raises
     InputError or UsageError for what cannot be read or chosen; a broken run is a finding, not an error.
+
+    `cluster` is a field of the dataset rows, dots leading into objects: tasks with the same value there
+    (documents, repositories) are then one cluster in the interval of new tasks.
     """
-    mine, theirs = read_side(left, left_evidence), read_side(right, right_evidence)
+    mine = read_side(left, left_evidence, cluster=cluster)
+    theirs = read_side(right, right_evidence, cluster=cluster)
     if isinstance(mine, Run) and isinstance(theirs, Run):
-        pair = pair_up(mine, theirs, metric=metric, agent=agent, level=level, seed=seed, margin=margin)
+        pair = pair_up(
+            mine,
+            theirs,
+            metric=metric,
+            agent=agent,
+            level=level,
+            seed=seed,
+            margin=margin,
+            by_cluster=cluster is not None,
+        )
         if gym_repo is not None:
             # Only here, so that a triage without a repository does not wait for what starts programs.
             from gymbal.commands.history import history_between

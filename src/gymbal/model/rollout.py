@@ -118,6 +118,8 @@ class PlannedRollout(msgspec.Struct, frozen=True, kw_only=True):
     settings: Settings
     label: str | None
     """`uuid`, `task_id` or `id` of the dataset row: a name for people, never an identity."""
+    cluster: str | None = None
+    """JSON of the dataset field that tasks of one cluster share; None where none was asked for or held."""
 
 
 class Failure(msgspec.Struct, frozen=True, kw_only=True):

@@ -54,6 +54,7 @@ class PlanKind(msgspec.Struct, frozen=True, kw_only=True):
     content: TaskContent
     settings: Settings
     label: str | None
+    cluster: str | None = None
 
 
 class RolloutTable:
@@ -250,6 +251,7 @@ class PlanTable:
                 content=plan.content,
                 settings=plan.settings,
                 label=plan.label,
+                cluster=plan.cluster,
             )
             table.append(kinds.setdefault(kind, len(kinds)), plan.key.task, plan.key.repeat)
         table.kinds.extend(kinds)
@@ -275,6 +277,7 @@ class PlanTable:
             content=kind.content,
             settings=kind.settings,
             label=kind.label,
+            cluster=kind.cluster,
         )
 
     @cached_property

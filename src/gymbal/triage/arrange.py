@@ -32,6 +32,7 @@ class ArrangedTask(msgspec.Struct, frozen=True, kw_only=True):
     label: str | None
     numbers: tuple[int, ...]
     """`_ng_task_index` values under which the run holds this content; more than one is a duplicate."""
+    cluster: str | None
     planned: int
     """Expected rows."""
 
@@ -51,15 +52,17 @@ class _Tasks:
     def __init__(self, *, with_verifier: bool) -> None:
         self.contents: list[TaskContent] = []
         self.labels: list[str | None] = []
+        self.clusters: list[str | None] = []
         self.keys: dict[str, int] = {}
         self._with_verifier = with_verifier
 
-    def number(self, content: TaskContent, label: str | None = None) -> int:
+    def number(self, content: TaskContent, label: str | None = None, cluster: str | None = None) -> int:
         key = content_key(content, with_verifier=self._with_verifier)
         number = self.keys.setdefault(key, len(self.keys))
         if number == len(self.contents):
             self.contents.append(content)
             self.labels.append(label)
+            self.clusters.append(cluster)
         return number
 
 
@@ -76,8 +79,8 @@ def arrange(
     tasks = _Tasks(with_verifier=with_verifier)
     number_R, number_P, number_F = number_names(*_names(rollouts, plan, failures))
     task_of_kind = {
-        kind: tasks.number(plan.kinds[kind].content, plan.kinds[kind].label)
-        for kind in first_appearances(plan.kind_R)
+        number: tasks.number(kind.content, kind.label, kind.cluster)
+        for number, kind in ((number, plan.kinds[number]) for number in first_appearances(plan.kind_R))
     }
     task_P = look_up(task_of_kind, plan.kind_R)
     plan_row_R = last_with(number_P, number_R)
@@ -106,6 +109,7 @@ def arrange(
                 key=key,
                 content=tasks.contents[number],
                 label=tasks.labels[number],
+                cluster=tasks.clusters[number],
                 numbers=tuple(sorted(numbers[number])),
                 planned=planned[number],
             )

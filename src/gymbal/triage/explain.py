@@ -31,15 +31,26 @@ def explain(
     level: float = 0.95,
     seed: int = 0,
     margin: float | None = None,
+    by_cluster: bool = False,
     strict: bool = False,
 ) -> TriageReport:
     """Say why `right` scores differently from `left`.
 
     Every rung is checked whatever the earlier ones said. `level` is that of all intervals and tests, `seed`
-    that of the permutation draws; `margin` asks whether the two are shown to be equal within it. Raises
-    UsageError for an unknown metric, and where the agent is not clear.
+    that of the permutation draws; `margin` asks whether the two are shown to be equal within it; with
+    `by_cluster` new tasks are taken to come in the clusters that the runs were read with. Raises UsageError
+    for an unknown metric, where the agent is not clear, and where clusters are asked for and there are none.
     """
-    pair = pair_up(left, right, metric=metric, agent=agent, level=level, seed=seed, margin=margin)
+    pair = pair_up(
+        left,
+        right,
+        metric=metric,
+        agent=agent,
+        level=level,
+        seed=seed,
+        margin=margin,
+        by_cluster=by_cluster,
+    )
     return explain_pair(pair, strict=strict)
 
 
@@ -68,6 +79,7 @@ def pair_up(
     level: float = 0.95,
     seed: int = 0,
     margin: float | None = None,
+    by_cluster: bool = False,
 ) -> Pair:
     """Arrange both runs by task, match their tasks, split the gap and estimate the noise.
 
@@ -82,7 +94,9 @@ def pair_up(
     check_reported((mine, theirs))
     alignment = align(mine, theirs, with_verifier=with_verifier)
     common = measured_by_both(mine, theirs, alignment)
-    noise_found, reason = estimate_noise(mine, theirs, common, level=level, margin=margin, seed=seed)
+    noise_found, reason = estimate_noise(
+        mine, theirs, common, level=level, margin=margin, seed=seed, by_cluster=by_cluster
+    )
     reason = too_few_tasks(noise_found, level) or reason
     return Pair(
         left=mine,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from gymbal.errors import UsageError
 from gymbal.model.finding import Equivalence, Noise, OddRepeat
 from gymbal.stats import paired, power
 from gymbal.stats.estimate import NotEstimable
@@ -35,10 +36,12 @@ def estimate_noise(
     level: float,
     margin: float | None = None,
     seed: int = 0,
+    by_cluster: bool = False,
 ) -> tuple[Noise, str | None]:
     """Return the noise on `common`, and why the same-tasks estimate is missing where it is.
 
     `margin` asks whether the difference is shown to lie within +-margin; `seed` is that of permutation draws.
+    With `by_cluster` the noise of new tasks is that of new clusters; raises UsageError where there are none.
     """
     if not common:
         return Noise(
@@ -46,7 +49,8 @@ def estimate_noise(
         ), NOTHING_COMMON
     mine, theirs = scores_on(left, common), scores_on(right, common)
     same = paired.same_tasks(mine, theirs, level=level)
-    new = paired.new_tasks(mine, theirs, level=level)
+    clusters_T = _clusters(left, right, common) if by_cluster else None
+    new = paired.new_tasks(mine, theirs, level=level, clusters_T=clusters_T)
     smallest = power.minimum_detectable(mine, theirs, level=level)
     difference = float(theirs.mean_T.mean() - mine.mean_T.mean())
     repeats = power.repeats_needed(mine, theirs, difference, level=level)
@@ -99,6 +103,17 @@ def _odd_repeat(side: SideView, common: Sequence[str]) -> OddRepeat | None:
     if isinstance(found, NotEstimable) or found.p >= ODD_REPEAT_P:
         return None
     return OddRepeat(side=side.run.label, p=found.p, means=found.means)
+
+
+def _clusters(left: SideView, right: SideView, common: Sequence[str]) -> list[tuple[str, str]]:
+    """The cluster of each common task; a task without one is a cluster of its own."""
+    named = {key: left.tasks[key].cluster or right.tasks[key].cluster for key in common}
+    if not any(named.values()):
+        raise UsageError(
+            "no task that both sides measured has the field that names its cluster",
+            remedy="name a field of the dataset, which <stem>_materialized_inputs.jsonl keeps",
+        )
+    return [("cluster", name) if name is not None else ("task", key) for key, name in named.items()]
 
 
 def scores_on(side: SideView, common: Sequence[str]) -> TaskScores:

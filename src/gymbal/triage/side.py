@@ -42,6 +42,8 @@ class SideTask(msgspec.Struct, frozen=True, kw_only=True):
     """`_ng_task_index` values under which the run holds this content; more than one is a duplicate."""
     planned: int
     """Expected rows; the rows at hand where no plan was kept."""
+    cluster: str | None
+    """What tasks of one cluster share; None where nothing says so."""
     rewards: list[float]
     """Of the measured rows, in repeat order."""
     value: float | None
@@ -178,6 +180,7 @@ def _tasks(found: Arrangement, metric: Metric, rollouts: RolloutTable) -> dict[s
             label=task.label,
             numbers=task.numbers,
             planned=task.planned,
+            cluster=task.cluster,
             rewards=rewards,
             value=task_value(metric, rewards),
         )

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
 
+from gymbal.io.fingerprint import canonical_json
 from gymbal.model.rollout import RolloutKey
 from gymbal.model.rollout_table import PlanKind, PlanTable
 from gymbal.readers.run.content import RequestReader
@@ -43,13 +45,21 @@ class _Repeats(NamedTuple):
 class InputReader:
     """Reads the materialized inputs of one run into `table`; repeats of a task are read once."""
 
-    def __init__(self, requests: RequestReader, numbers: RowNumbers, servers: Servers) -> None:
+    def __init__(
+        self,
+        requests: RequestReader,
+        numbers: RowNumbers,
+        servers: Servers,
+        cluster_field: str | None = None,
+    ) -> None:
+        """`cluster_field` names a field of the dataset rows, with dots for fields within objects."""
         self.table = PlanTable()
         self._requests = requests
         self._numbers = numbers
         self._servers = servers
         self._decoder = msgspec.json.Decoder(Fields)
         self._kinds: dict[PlanKind, int] = {}
+        self._cluster_path = cluster_field.split(".") if cluster_field else []
         self._repeats: _Repeats | None = None
 
     def stream(self, path: Path, name: str) -> RowStream[None]:
@@ -90,6 +100,7 @@ class InputReader:
             content=content,
             settings=request.settings,
             label=_label(row, fields),
+            cluster=_member(fields, self._cluster_path),
         )
         number = self._kinds.setdefault(kind, len(self._kinds))
         if number == len(self.table.kinds):
@@ -136,3 +147,13 @@ def _label(row: Fields, fields: Fields) -> str | None:
             if isinstance(value, str | int) and not isinstance(value, bool) and value != "":
                 return str(value)
     return None
+
+
+def _member(fields: Fields, path: Sequence[str]) -> str | None:
+    """Canonical JSON of the member at `path`; None where there is none, or it is null."""
+    if not path or path[0] not in fields:
+        return None
+    value = msgspec.json.decode(fields[path[0]])
+    for name in path[1:]:
+        value = value.get(name) if isinstance(value, dict) else None
+    return None if value is None else canonical_json(value).decode()

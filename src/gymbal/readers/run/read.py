@@ -41,14 +41,16 @@ def read_run(
     path: str | Path,
     *,
     agent: str | None = None,
+    cluster_field: str | None = None,
     stated: Mapping[str, Any] = NOTHING,
     more: Sequence[Iterable[Fact]] = (),
 ) -> Run:
     """Read the run at `path`: a run directory, a rollouts file, a pattern of shards, or a submitted job.
 
     `agent` keeps that agent's rows alone. Rows that cannot be used are named and counted in `problems`; all
-    others are kept, both lines of a duplicate key among them, as Gym's metrics count both. `stated` are
-    variables for `${oc.env:...}`; `more` are ranks of facts from outside the run, the most trusted first.
+    others are kept, both lines of a duplicate key among them, as Gym's metrics count both. `cluster_field`
+    names the dataset field that tasks of one cluster share. `stated` are variables for `${oc.env:...}`;
+    `more` are ranks of facts from outside the run, the most trusted first.
 
     Raises UsageError when there is more than one run to choose from or no such agent, InputError when `path`
     is no run or a rollouts file of it holds no rollout at all.
@@ -64,7 +66,7 @@ def read_run(
         msgspec.structs.replace(attempt, key=servers.resolve(attempt.agent, attempt.key))
         for attempt in attempts
     ]
-    planned = _read_planned(files, InputReader(requests, numbers, servers), problems)
+    planned = _read_planned(files, InputReader(requests, numbers, servers, cluster_field), problems)
     scored = _scored(attempts, rollouts)
     problems.extend(_duplicates(rollouts))
     run = Run(
