@@ -138,3 +138,19 @@ def test_failed_upload_leaves_nothing_half_written(store: Any, monkeypatch: pyte
 def test_file_at_a_url_appears_whole(store: Any) -> None:
     write_bytes(path_of("memory://out/x.json"), json.dumps({"a": 1}).encode())
     assert names_in(store, "/out") == {"x.json"}
+
+
+def test_shards_are_joined_at_a_url(store: Any, tmp_path: Path) -> None:
+    local = pivot_build(EXAMPLE, tmp_path / "local", name="x")
+    remote = pivot_build(EXAMPLE, "memory://out/pivots", name="x", engine="processes", workers=2)
+    assert remote == local
+    assert store.cat("/out/pivots/pivots.jsonl") == (tmp_path / "local" / "pivots.jsonl").read_bytes()
+
+
+def test_simulations_in_a_folder_at_a_url_are_found(store: Any) -> None:
+    folder = Path(__file__).parents[1] / "readers" / "formats" / "tau2_bench" / "split"
+    for path in folder.rglob("*.json"):
+        store.pipe(f"/in/split/{path.relative_to(folder)}", path.read_bytes())
+    here = pivot_inspect(folder / "results.json").left
+    there = pivot_inspect("memory://in/split/results.json").left
+    assert there.model_calls == here.model_calls > 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,62 @@ FORMS = {
 }
 
 
+MADE = ("tau_bench", "tau2_bench", "rows")
+"""Forms that are made of the others."""
+
+NO_PARALLEL_FLAG = {"tau_bench", "tau2_bench"}
+
+
+def conversation() -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((FOLDER / FORMS["chat"]).read_text(encoding="utf-8"))
+    return found
+
+
+def tau_bench() -> Any:
+    """An attempt as tau-bench records it, but for its habit of keeping only the first call of a response."""
+    record = conversation()
+    return [{"task_id": "desk-1", "trial": 0, "reward": 1.0, "info": {}, "traj": record["messages"]}]
+
+
+def tau2_bench() -> Any:
+    """A simulation as tau2-bench records it: arguments as objects, the provider's message beside them."""
+    messages = [tau2_message(message) for message in conversation()["messages"]]
+    simulation = {"task_id": "desk-1", "trial": 0, "reward_info": {"reward": 1.0}, "messages": messages}
+    return {"info": {"environment_info": {"domain_name": "desk"}}, "simulations": [simulation]}
+
+
+def tau2_message(message: dict[str, Any]) -> dict[str, Any]:
+    found = {"role": message["role"], "content": message["content"]}
+    if message["role"] == "tool":
+        return found | {"id": message["tool_call_id"], "requestor": "assistant", "error": False}
+    if message["role"] != "assistant":
+        return found
+    calls = [
+        {
+            "id": call["id"],
+            "name": call["function"]["name"],
+            "arguments": json.loads(call["function"]["arguments"]),
+            "requestor": "assistant",
+        }
+        for call in message.get("tool_calls", ())
+    ]
+    return found | {"tool_calls": calls or None, "raw_data": {"choices": [{"message": message}]}}
+
+
+def pivots_of(form: str, folder: Path) -> list[Any]:
+    """The pivots of one form of the trajectory."""
+    if form in FORMS:
+        return pivots(FOLDER / FORMS[form], folder)
+    folder.mkdir()
+    if form == "rows":
+        pivots(FOLDER / FORMS["rollouts"], folder / "first")
+        return pivots(folder / "first" / "pivots.jsonl", folder / "pivots")
+    source, tools = folder / "source.json", folder / "tools.json"
+    source.write_text(json.dumps({"tau_bench": tau_bench, "tau2_bench": tau2_bench}[form]()))
+    tools.write_text(json.dumps(conversation()["tools"]))
+    return pivots(source, folder / "pivots", tools=tools)
+
+
 def canonical(item: dict[str, Any]) -> tuple[Any, ...]:
     """What an item says, without the ids and the envelope that formats differ in."""
     match item.get("type", "message"):
@@ -35,8 +92,8 @@ def canonical(item: dict[str, Any]) -> tuple[Any, ...]:
             return "result", item["call_id"], item["output"]
 
 
-def pivots(source: Path, folder: Path) -> list[Any]:
-    pivot_build(source, folder)
+def pivots(source: Path, folder: Path, tools: Path | None = None) -> list[Any]:
+    pivot_build(source, folder, tools=tools)
     rows = [json.loads(line) for line in (folder / "pivots.jsonl").read_text().splitlines()]
     return [
         (
@@ -52,10 +109,14 @@ def pivots(source: Path, folder: Path) -> list[Any]:
     ]
 
 
-@pytest.mark.parametrize("form", [name for name in FORMS if name != "rollouts"])
-def test_formats_agree_on_the_pivots_of_one_trajectory(tmp_path: Path, form: str) -> None:
-    expected = pivots(FOLDER / FORMS["rollouts"], tmp_path / "rollouts")
-    assert pivots(FOLDER / FORMS[form], tmp_path / "other") == expected
+@pytest.mark.parametrize(("left", "right"), list(combinations((*FORMS, *MADE), 2)))
+def test_formats_agree_on_the_pivots_of_one_trajectory(tmp_path: Path, left: str, right: str) -> None:
+    found = [pivots_of(form, tmp_path / form.replace(" ", "_")) for form in (left, right)]
+    assert len(found[0]) == 4
+    if NO_PARALLEL_FLAG & {left, right}:
+        # These do not record whether the policy could call tools in parallel: rows say so for batches alone.
+        found = [[row[:2] + row[3:] for row in rows] for rows in found]
+    assert found[0] == found[1]
 
 
 def test_the_pivots_are_those_that_the_trajectory_tells(tmp_path: Path) -> None:

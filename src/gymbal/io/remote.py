@@ -14,6 +14,7 @@ import stat
 import sys
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
+from fnmatch import fnmatchcase
 from pathlib import Path, PosixPath
 from typing import Any, TypeVar
 
@@ -112,6 +113,14 @@ class RemotePath(PosixPath):
         changed = info.get("LastModified") or info.get("mtime") or info.get("created") or 0
         seconds = changed.timestamp() if hasattr(changed, "timestamp") else 0
         return os.stat_result((kind, 0, 0, 1, 0, 0, int(info.get("size") or 0), seconds, seconds, seconds))
+
+    def glob(self, pattern: str, **_: Any) -> Iterator[RemotePath]:  # type: ignore[override]  # as iterdir
+        """Yield what is in the folder by names that match `pattern`; nothing without the folder."""
+        try:
+            found = list(self.iterdir())
+        except FileNotFoundError:
+            return
+        yield from (path for path in found if fnmatchcase(path.name, pattern))
 
     def iterdir(self) -> Iterator[RemotePath]:  # type: ignore[override]  # of a narrower type
         """Yield what is in the folder. Raises OSError."""
