@@ -215,3 +215,13 @@ def test_field_of_an_index_is_refused(tmp_path: Path) -> None:
     pivot_index([source], tmp_path / "pivots.index.jsonl")
     with pytest.raises(UsageError, match="index"):
         pivot_profile_from_field(tmp_path / "pivots.index.jsonl", tmp_path / "profile.jsonl", "pass_rate")
+
+
+def test_profile_replaces_no_other_file(tmp_path: Path) -> None:
+    rows = write_rows(tmp_path / "rows.jsonl", [order_row(0, 0.5) | {"pass_rate": 0.5}])
+    before = rows.read_bytes()
+    with pytest.raises(UsageError, match="is no profile"):
+        pivot_profile_from_field(rows, rows, "pass_rate")
+    assert rows.read_bytes() == before
+    for _ in range(2):
+        pivot_profile_from_field(rows, tmp_path / "profile.jsonl", "pass_rate")

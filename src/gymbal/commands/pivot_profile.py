@@ -14,7 +14,7 @@ from gymbal.errors import InputError, UsageError
 from gymbal.io.decode import read_yaml
 from gymbal.io.fingerprint import fingerprint
 from gymbal.io.jsonl import COMPRESSED_SUFFIXES
-from gymbal.io.profile_file import write_profile
+from gymbal.io.profile_file import check_target, write_profile
 from gymbal.io.sample_journal import JournalWriter, read_journal_header
 from gymbal.model.pivot_index import PivotEntry
 from gymbal.model.profile import JournalHeader, PivotProfile, ProfileSource
@@ -77,6 +77,7 @@ def pivot_profile(
     _check(k, limits, budget)
     started = time.monotonic()
     output = Path(output)
+    check_target(output)
     journal_path = output.with_name(output.name.removesuffix(".jsonl") + JOURNAL_ENDING)
     opened = open_pivots(pivots)
     scorer = RowScorer(*_scoring(opened, Path(pivots), config))

@@ -11,7 +11,7 @@ import msgspec
 
 from gymbal.commands.open_pivots import Pivots, open_pivots
 from gymbal.errors import InputError, UsageError
-from gymbal.io.profile_file import write_profile
+from gymbal.io.profile_file import check_target, write_profile
 from gymbal.model.pivot_index import PivotEntry
 from gymbal.model.profile import PivotProfile, ProfileSource
 from gymbal.model.profile_report import ProfileReport, RecordedReport
@@ -35,6 +35,7 @@ def pivot_profile_from_gym(pivots: str | Path, output: str | Path, run: str | Pa
     `<stem>_reward_profiling.jsonl` that `gym eval profile` wrote. Rollouts that failed, were lost or are
     masked count as failed, not as 0. Raises InputError when no row of the run is one of the pivots.
     """
+    check_target(Path(output))
     found = read_pivot_rewards(Path(run))
     by_pivot: dict[str, list[RecordedReward]] = defaultdict(list)
     for reward in found.rewards:
@@ -64,6 +65,7 @@ def pivot_profile_from_field(pivots: str | Path, output: str | Path, field: str)
     the field with `_total` behind its name. Rows without the field have no profile. Raises InputError for a
     value that is no rate, and when no row has the field.
     """
+    check_target(Path(output))
     opened = open_pivots(pivots)
     if opened.header is not None:
         raise UsageError("an index has no rows with fields: name the pivot file itself")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from gymbal.errors import InputError
+from gymbal.errors import InputError, UsageError
 from gymbal.io.jsonl import read_lines
 from gymbal.io.write import atomic_writer
 from gymbal.model.profile import PivotProfile
@@ -21,6 +21,18 @@ def write_profile(path: Path, profiles: Iterable[PivotProfile]) -> None:
     with atomic_writer(path) as stream:
         for profile in profiles:
             stream.write(_encode(profile) + b"\n")
+
+
+def check_target(path: Path) -> None:
+    """Raise UsageError when `path` holds something else than a profile, which writing one would replace."""
+    if not path.is_file():
+        return
+    try:
+        next(read_profile(path), None)
+    except InputError as error:
+        raise UsageError(
+            f"{path} is there already, and is no profile", remedy="Name another file to write."
+        ) from error
 
 
 def read_profile(path: Path) -> Iterator[PivotProfile]:
