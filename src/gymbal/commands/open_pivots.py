@@ -19,6 +19,7 @@ from gymbal.commands.dataset_files import rows_files_of
 from gymbal.errors import InputError
 from gymbal.io.fingerprint import DIGEST_CHARACTERS
 from gymbal.io.jsonl import COMPRESSED_SUFFIXES, Line, read_lines
+from gymbal.io.remote import path_of
 from gymbal.io.shards import part_of_line
 from gymbal.model.pivot_index import IndexHeader, PivotEntry
 from gymbal.model.trajectory import Source, Trajectory
@@ -31,7 +32,7 @@ from gymbal.readers.detect import format_named
 from gymbal.readers.tools_file import with_tools
 
 CACHED_ROW_BYTES = 32 * 1024 * 1024
-"""Trajectories that were judged are kept up to this sum of their longest rows; they take three times as much."""
+"""Judged trajectories are kept up to this sum of their longest rows; they take three times as much."""
 
 
 class Pivots(Protocol):
@@ -60,7 +61,7 @@ def open_pivots(path: str | Path) -> Pivots:
     Of a folder whose tasks were split, the rows of all sides are one dataset. Raises InputError for what
     cannot be read, and for an index whose sources are not, byte for byte, what they were.
     """
-    files = list(rows_files_of(Path(path)).values())
+    files = list(rows_files_of(path_of(path)).values())
     if len(files) == 1 and is_index(files[0]):
         return IndexedPivots(files[0])
     return PivotRows(files)
@@ -96,7 +97,7 @@ class PivotRows:
         place = entry.read_from
         if self._last is not None and self._last[0] == place:
             return self._last[1] + b"\n"
-        path = Path(place.path)
+        path = path_of(place.path)
         if path.suffix not in COMPRESSED_SUFFIXES:
             return _bytes_at(path, place, entry.size - 1) + b"\n"
         return self._scan(path, place) + b"\n"
@@ -155,7 +156,7 @@ class IndexedPivots:
         return judged
 
     def _trajectory(self, place: Source) -> Trajectory:
-        path = Path(place.path)
+        path = path_of(place.path)
         format = format_named(self._formats[place.path])
         if format.has_ranges and path.suffix not in COMPRESSED_SUFFIXES:
             part = part_of_line(path, place.line, place.offset)

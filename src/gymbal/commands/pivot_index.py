@@ -9,6 +9,7 @@ import msgspec
 
 from gymbal.commands.dataset_files import name_after
 from gymbal.errors import UsageError
+from gymbal.io.remote import is_remote, path_of
 from gymbal.io.write import make_folder
 from gymbal.model.pivot_index import INDEX_VERSION, IndexHeader, IndexReport
 from gymbal.model.trajectory import Trajectory
@@ -44,14 +45,14 @@ def pivot_index(
     Raises InputError for a source that `pivot_build` refuses and an output that cannot be written,
     UsageError for arguments that make no sense. Nothing is written then.
     """
-    paths = [Path(source) for source in ([sources] if isinstance(sources, str | Path) else sources)]
-    target, chosen = Path(output), options or BuildOptions()
+    paths = [path_of(source) for source in ([sources] if isinstance(sources, str | Path) else sources)]
+    target, chosen = path_of(output), options or BuildOptions()
     _check(paths, target, chosen, overwrite=overwrite)
     if threshold is None:
         threshold = SERVERS[chosen.target].default_threshold
     dataset = name_after(target.name.partition(".")[0]) if name is None else name
     comparator = comparator_of(dataset, threshold)
-    schemas = None if tools is None else read_tools_file(Path(tools))
+    schemas = None if tools is None else read_tools_file(path_of(tools))
 
     def read() -> Iterator[Trajectory]:
         trajectories = read_trajectories(paths, source_format)
@@ -69,7 +70,8 @@ def pivot_index(
         tools=msgspec.Raw(b"null" if schemas is None else schemas),
         options=shown_options(chosen),
     )
-    make_folder(target.parent)
+    if not is_remote(target):
+        make_folder(target.parent)
     judge = JudgeWanted(dataset, comparator, chosen, groups)
     written = write_index(read(), target, header, paths, judge)
     return IndexReport(

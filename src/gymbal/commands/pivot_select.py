@@ -13,6 +13,7 @@ from gymbal.commands.scoring_of import scoring_of
 from gymbal.errors import InputError, UsageError
 from gymbal.io.folder import atomic_folder
 from gymbal.io.profile_file import read_profile
+from gymbal.io.remote import path_of
 from gymbal.model.selection import SelectionMetrics
 from gymbal.pivot.build import CARD, CONFIG, DESCRIPTIONS, METRICS, comparator_of
 from gymbal.pivot.row import agent_name
@@ -49,13 +50,13 @@ def pivot_select(
     Raises InputError for what cannot be read, for an index whose source has changed, and for a profile that
     names none of the pivots; UsageError for arguments that no dataset can have. The folder is then as it was.
     """
-    chosen, target = options or SelectOptions(), Path(output)
+    chosen, target = options or SelectOptions(), path_of(output)
     check_options(chosen)
     opened = open_pivots(pivots)
     _check_files(opened)
-    rates = rates_of(read_profile(Path(profile)), Path(profile))
-    avoided = Avoided([Path(path) for path in avoid], chosen.avoid_words) if avoid else None
-    agent = _agent_of(opened, rates, Path(profile))
+    rates = rates_of(read_profile(path_of(profile)), path_of(profile))
+    avoided = Avoided([path_of(path) for path in avoid], chosen.avoid_words) if avoid else None
+    agent = _agent_of(opened, rates, path_of(profile))
     dataset = _name(name, agent, target)
     scoring = scoring_of(opened, agent, threshold)
     comparator_of(dataset, scoring.threshold)

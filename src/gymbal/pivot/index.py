@@ -18,6 +18,7 @@ import msgspec
 from gymbal.errors import InputError, UsageError
 from gymbal.io.fingerprint import DIGEST_CHARACTERS
 from gymbal.io.jsonl import Line, read_lines
+from gymbal.io.remote import is_remote, path_of
 from gymbal.io.write import atomic_writer
 from gymbal.model.pivot import Refusal
 from gymbal.model.pivot_index import (
@@ -69,13 +70,17 @@ def source_of(path: Path, index: Path, format: str) -> IndexedSource:
     Raises InputError when it cannot be read.
     """
     size, digest = _measure(path)
-    relative = path if path.is_absolute() else Path(os.path.relpath(path, index.parent))
-    return IndexedSource(path=relative.as_posix(), format=format, size=size, digest=digest)
+    where = path
+    if not path.is_absolute():
+        where = path.absolute() if is_remote(index) else Path(os.path.relpath(path, index.parent))
+    return IndexedSource(path=where.as_posix(), format=format, size=size, digest=digest)
 
 
 def check_source(source: IndexedSource, index: Path) -> Path:
     """Return where the source lies; raise InputError when it is not what it was."""
-    path = index.parent / source.path
+    path = path_of(source.path)
+    if not path.is_absolute():
+        path = index.parent / path
     size, digest = _measure(path)
     if size != source.size:
         found = f"has {size} bytes, and had {source.size} when {index} was made"
