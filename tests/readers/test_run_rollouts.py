@@ -307,3 +307,30 @@ def test_rows_are_the_same_in_blocks_and_one_by_one(
     seen = [[msgspec.structs.replace(row, line=0, file="") for row in run.rollouts] for run in found]
     assert seen[0] == seen[1]
     assert [problem.detail for problem in found[0].problems] == [p.detail for p in found[1].problems]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "are_equal"),
+    [([1, 2, 3], [1, 2, 3], True), ([1, 2, 3], [1, 2, 4], False), ([1, 2], None, False)],
+)
+def test_prompt_tokens_are_those_of_the_first_model_call(
+    tmp_path: Path, first: list[int], second: list[int] | None, are_equal: bool
+) -> None:
+    def row(repeat: int, token_ids: list[int] | None) -> dict[str, Any]:
+        later = call("look", "{}") | {"prompt_token_ids": [9, repeat]}
+        output = [assistant("I look.") | {"prompt_token_ids": token_ids}, result("r", "found"), later]
+        return rollout_row(0, repeat, response=response(output))
+
+    left, right = read_rows(tmp_path, row(0, first), row(1, second))
+    assert (left.prompt_tokens == right.prompt_tokens) is are_equal
+    assert left.prompt_tokens is not None
+    assert (right.prompt_tokens is None) is (second is None)
+
+
+@pytest.mark.parametrize(
+    ("token_ids", "is_doubled"), [([151646, 151646, 5], True), ([1, 11, 5], False), ([1], False), ([], False)]
+)
+def test_first_token_twice_is_seen(tmp_path: Path, token_ids: list[int], is_doubled: bool) -> None:
+    output = [assistant("B.") | {"prompt_token_ids": token_ids}]
+    (row,) = read_rows(tmp_path, rollout_row(0, 0, response=response(output)))
+    assert row.has_doubled_start is is_doubled

@@ -171,3 +171,13 @@ def test_checks_page_lists_each_class_with_its_rungs() -> None:
     rows = re.findall(r"^\| ([A-Z]+) \|.*\| ([a-z, ]+) \|$", CHECKS.read_text(), flags=re.MULTILINE)
     listed = {(name, rung.strip()) for name, rungs in rows for rung in rungs.split(",")}
     assert {(name, rung.value) for name, rung, _ in CASES} == listed
+
+
+def test_other_prompt_tokens_for_the_same_prompts_are_method() -> None:
+    def rendered(first: int) -> Callable[[Rollout], Rollout]:
+        return lambda row: msgspec.structs.replace(row, prompt_tokens=hash((first, row.content.prompt)))
+
+    report = explain(make_run(BASE, change=rendered(1)), make_run(BASE, change=rendered(2)))
+    assert report.verdict.rung is Rung.METHOD
+    (finding,) = [finding for finding in report.rungs if finding.name is Rung.METHOD]
+    assert f"as other tokens in {len(BASE)} of {len(BASE)} tasks" in finding.summary

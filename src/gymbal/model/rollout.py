@@ -96,6 +96,10 @@ class Rollout(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """As the rollout echoes it; `verifier` and `answer` are always None here."""
     answer: int
     """Hash of the output's text and calls, ids left out; good for comparisons within one process."""
+    prompt_tokens: int | None = None
+    """Hash of the token ids that the first model call read, good within one process; None: not recorded."""
+    has_doubled_start: bool = False
+    """The first two of these ids are equal."""
     file: str = ""
     """The rollouts file that holds it, relative to the run."""
 

@@ -36,6 +36,7 @@ class RowKind(msgspec.Struct, frozen=True, kw_only=True):
     has_reasoning_in_text: bool
     is_unparsed: bool | None
     has_tool_errors: bool
+    has_doubled_start: bool
     tools_used: frozenset[str]
     model: str | None
     settings: Settings
@@ -77,6 +78,8 @@ class RolloutTable:
         self.model_calls_R = array("i")
         self.tool_calls_R = array("i")
         self.answer_R = array("q")
+        self.prompt_tokens_R = array("q")
+        """0 for a row that does not record them."""
 
     @classmethod
     def of(cls, rollouts: Iterable[Rollout]) -> RolloutTable:
@@ -99,6 +102,7 @@ class RolloutTable:
                 row.model_calls,
                 row.tool_calls,
                 row.answer,
+                row.prompt_tokens or 0,
             )
         table.kinds.extend(kinds)
         table.contents.extend(contents)
@@ -117,6 +121,7 @@ class RolloutTable:
         model_calls: int,
         tool_calls: int,
         answer: int,
+        prompt_tokens: int,
     ) -> None:
         """Add a row; raises OverflowError for a number that no column holds, and then adds nothing of use."""
         self.kind_R.append(kind)
@@ -130,6 +135,7 @@ class RolloutTable:
         self.model_calls_R.append(model_calls)
         self.tool_calls_R.append(tool_calls)
         self.answer_R.append(answer)
+        self.prompt_tokens_R.append(prompt_tokens)
 
     def __len__(self) -> int:
         return len(self.kind_R)
@@ -163,6 +169,8 @@ class RolloutTable:
             settings=kind.settings,
             content=self.contents[self.content_R[row]],
             answer=self.answer_R[row],
+            prompt_tokens=self.prompt_tokens_R[row] or None,
+            has_doubled_start=kind.has_doubled_start,
             file=kind.file,
         )
 
@@ -224,7 +232,7 @@ class RolloutTable:
 
 _COLUMNS = (
     *("kind_R", "content_R", "task_R", "repeat_R", "line_R", "reward_R", "input_tokens_R"),
-    *("output_tokens_R", "model_calls_R", "tool_calls_R", "answer_R"),
+    *("output_tokens_R", "model_calls_R", "tool_calls_R", "answer_R", "prompt_tokens_R"),
 )
 
 
@@ -314,6 +322,7 @@ def _kind_of(row: Rollout) -> RowKind:
         has_reasoning_in_text=row.has_reasoning_in_text,
         is_unparsed=row.is_unparsed,
         has_tool_errors=row.has_tool_errors,
+        has_doubled_start=row.has_doubled_start,
         tools_used=row.tools_used,
         model=row.model,
         settings=row.settings,

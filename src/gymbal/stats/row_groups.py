@@ -130,6 +130,13 @@ class RowGroups(msgspec.Struct, frozen=True, eq=False, kw_only=True):
         high_G = _reduced(np.maximum, np.where(is_counted_R, values_R, -1), self.start_G, -1)
         return np.where(low_G == high_G, low_G, -1)
 
+    def shared_value(self, value_R: npt.ArrayLike, is_counted_R: BoolArray) -> IntArray:
+        """The value, not 0, that all counted rows of a group share; 0 where they differ or there is none."""
+        values_R = np.asarray(value_R, dtype=np.int64)[self.row_R]
+        low_G = _reduced(np.minimum, np.where(is_counted_R, values_R, _LARGEST), self.start_G, 0)
+        high_G = _reduced(np.maximum, np.where(is_counted_R, values_R, -_LARGEST), self.start_G, 0)
+        return np.where(low_G == high_G, low_G, 0)
+
     def mixed(self, value_K: Sequence[int]) -> int:
         """How many groups have rows whose kinds have different values."""
         values_R = self.of_kind(value_K)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -45,15 +46,19 @@ Content = list[_Part | str | None] | str | None
 class Message(msgspec.Struct, gc=False, tag_field="type", tag="message"):
     role: str | None = None
     content: Content = None
+    prompt_token_ids: msgspec.Raw = NULL
 
 
 class Reasoning(msgspec.Struct, gc=False, tag_field="type", tag="reasoning"):
-    """Told by its type; nothing of it is decoded."""
+    """Told by its type; nothing else of it is decoded."""
+
+    prompt_token_ids: msgspec.Raw = NULL
 
 
 class Call(msgspec.Struct, gc=False, tag_field="type", tag="function_call"):
     name: Any = None
     arguments: Any = None
+    prompt_token_ids: msgspec.Raw = NULL
 
 
 class Result(msgspec.Struct, gc=False, tag_field="type", tag="function_call_output"):
@@ -73,10 +78,14 @@ class OutputItem(msgspec.Struct, gc=False):
     name: Any = None
     arguments: Any = None
     output: msgspec.Raw = NULL
+    prompt_token_ids: msgspec.Raw = NULL
 
 
 AnyOutput = list[OutputItem | list[OutputItem] | str | None] | str | None
 """Some agents of Gym before 0.3 wrote one list of items per step."""
+
+
+NO_TOKENS = 0
 
 
 class OutputFacts(msgspec.Struct, frozen=True, gc=False):
@@ -92,7 +101,13 @@ class OutputFacts(msgspec.Struct, frozen=True, gc=False):
 
     Equal answers have equal hashes within one process, and others do not but by a chance of 2 to the -64.
     """
+    prompt_tokens: int = NO_TOKENS
+    """Hash of the token ids that the first model call read; `NO_TOKENS` where the row records none."""
+    has_doubled_start: bool = False
+    """The first two of these ids are equal, as where a template and a tokenizer both add the BOS token."""
 
+
+_DOUBLED_START = re.compile(rb"\[(\d+),\1[,\]]")
 
 _NO_TOOLS: frozenset[str] = frozenset()
 
@@ -107,6 +122,7 @@ def read_output(items: KnownOutput) -> OutputFacts:
     tools: list[str] = []
     model_calls = 0
     is_in_run = has_tag = has_error = False
+    read = NULL
     for item in items:
         if isinstance(item, Result):
             is_in_run = False
@@ -118,6 +134,8 @@ def read_output(items: KnownOutput) -> OutputFacts:
         if not is_in_run:
             model_calls += 1
             is_in_run = True
+        if model_calls == 1 and item.prompt_token_ids is not NULL:
+            read = item.prompt_token_ids
         if isinstance(item, Call):
             tool = item.name if isinstance(item.name, str) else "function_call"
             tools.append(tool)
@@ -135,7 +153,16 @@ def read_output(items: KnownOutput) -> OutputFacts:
         has_error,
         frozenset(tools) if tools else _NO_TOOLS,
         hash(tuple(said)),
+        *(() if read is NULL else _prompt_tokens(read)),
     )
+
+
+def _prompt_tokens(token_ids: msgspec.Raw) -> tuple[int, bool]:
+    """Hash of a list of token ids, however it is spaced, and whether the first two are equal."""
+    ids = bytes(token_ids).translate(None, b" \t\r\n")
+    if ids == b"null":
+        return NO_TOKENS, False
+    return hash(ids) or 1, _DOUBLED_START.match(ids) is not None
 
 
 def known_items(output: AnyOutput) -> KnownOutput:
@@ -162,14 +189,15 @@ def _items(entry: OutputItem | list[OutputItem] | str | None) -> Iterator[Output
 def _known_item(item: OutputItem) -> Message | Reasoning | Call | Result:
     kind = item.type or "message"
     if kind == "reasoning":
-        return Reasoning()
+        return Reasoning(item.prompt_token_ids)
     if kind.endswith("_output"):
         return Result(item.output)
     if kind.endswith("_call"):
-        return Call(item.name if isinstance(item.name, str) else kind, item.arguments)
+        tool = item.name if isinstance(item.name, str) else kind
+        return Call(tool, item.arguments, item.prompt_token_ids)
     if kind == "message" and item.role is not None and item.role != "assistant":
         return Message(item.role)
-    return Message("assistant", _CONTENT.decode(item.content))
+    return Message("assistant", _CONTENT.decode(item.content), item.prompt_token_ids)
 
 
 class _ErrorMember(msgspec.Struct, gc=False):

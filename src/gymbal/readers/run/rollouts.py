@@ -93,6 +93,7 @@ class RolloutReader:
             len(recorded) if recorded else seen.model_calls,
             seen.tool_calls,
             seen.answer,
+            seen.prompt_tokens,
         )
 
     def _kind(
@@ -119,6 +120,7 @@ class RolloutReader:
             seen.is_empty,
             seen.has_reasoning_in_text,
             seen.has_tool_errors,
+            seen.has_doubled_start,
             seen.tools_used,
         )
         known = self._kinds.get(shape)
@@ -164,6 +166,7 @@ def _row_kind(row: RolloutRow, response: Response, request: Request, seen: Outpu
         has_reasoning_in_text=seen.has_reasoning_in_text,
         is_unparsed=_is_unparsed(row),
         has_tool_errors=seen.has_tool_errors,
+        has_doubled_start=seen.has_doubled_start,
         tools_used=seen.tools_used,
         model=response.model or None,
         settings=request.settings,

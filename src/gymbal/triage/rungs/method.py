@@ -12,7 +12,7 @@ from gymbal.model.rollout_table import RowKind
 from gymbal.stats.row_groups import count_at_limit, known_mean, known_percentile
 from gymbal.triage.facts import FactComparison, compare_facts, contradiction_step, some_names
 from gymbal.triage.pair import Pair, row_share_p
-from gymbal.triage.rendering import models, rendered_lengths
+from gymbal.triage.rendering import models, rendered_lengths, rendered_tokens
 from gymbal.triage.side import SideView
 
 ROLES = frozenset(
@@ -44,6 +44,7 @@ _CONFIGURED_PART = re.compile(
 REQUEST_SOURCE = "responses_create_params of the rollouts"
 OUTPUT_SOURCE = "counted in the rollouts"
 UNSET = "unset"
+SUSPECTS = "chat template, system prompt or tokenizer"
 
 
 def check(pair: Pair) -> Finding:
@@ -158,6 +159,7 @@ def _output_signs(pair: Pair) -> list[str]:
     checks: tuple[tuple[str, Callable[[RowKind], bool]], ...] = (
         ("reasoning left in the answer text", lambda kind: kind.has_reasoning_in_text),
         ("empty answers", lambda kind: kind.is_empty),
+        ("prompts that begin with the same token twice, as a BOS added twice does", _is_doubled),
         ("rollouts with tool errors", lambda kind: kind.has_tool_errors),
     )
     for name, holds in checks:
@@ -171,14 +173,22 @@ def _output_signs(pair: Pair) -> list[str]:
 
 def _rendering_signs(pair: Pair) -> list[str]:
     """Other input lengths for the same prompts; between two models another tokenizer is enough for that."""
+    same_model = models(pair.left) == models(pair.right)
+    tokens = rendered_tokens(pair)
+    if tokens.different and same_model:
+        share = f"{tokens.different} of {tokens.compared} tasks (first: {tokens.example})"
+        return [f"the same prompts reached the model as other tokens in {share}: {SUSPECTS}"]
     found = rendered_lengths(pair)
-    if found.example is None or models(pair.left) != models(pair.right):
+    if found.example is None or not same_model:
         return []
     task, left, right = found.example
     lengths = f"{task}: {left} against {right} input tokens"
     share = f"{found.different} of {found.compared} tasks ({lengths})"
-    suspects = "chat template, system prompt or tokenizer"
-    return [f"the same prompts reached the model in another form in {share}: {suspects}"]
+    return [f"the same prompts reached the model in another form in {share}: {SUSPECTS}"]
+
+
+def _is_doubled(kind: RowKind) -> bool:
+    return kind.has_doubled_start
 
 
 def _is_complete(kind: RowKind) -> bool:
