@@ -13,13 +13,14 @@ from typing import NamedTuple
 import msgspec
 
 from gymbal.errors import InputError
-from gymbal.io.jsonl import Line, read_lines
+from gymbal.io.jsonl import read_lines
+from gymbal.io.line_spans import LineSpans, Span
 from gymbal.model.audit import AuditedRule, AuditProblem, AuditReport, RuleStatus
 from gymbal.model.pivot import Refusal, SkipReason
 from gymbal.model.trajectory import Trajectory
 from gymbal.pivot.audit_calls import check_episode
 from gymbal.pivot.audit_locate import FoundBy, Location, Locator
-from gymbal.pivot.audit_row import AuditRow, Place, Unreadable, file_name, read_audit_row
+from gymbal.pivot.audit_row import AuditRow, AuditRowReader, Place, Unreadable, file_name
 from gymbal.pivot.audit_rules import (
     AUDIT_RULES,
     INPUT,
@@ -128,8 +129,9 @@ def audit(
     located = Counter(dict.fromkeys(FoundBy, 0))
     locator = Locator(source)
     for path in pivots:
-        for line in read_lines(path):
-            by = _audit_line(line, path, source, locator, labels, findings)
+        reader = AuditRowReader(source.print_item)
+        for line in LineSpans(path):
+            by = _audit_line(line, path, reader, source, locator, labels, findings)
             located[by] += 1
     for episode in source.episodes:
         findings.add(check_episode(episode), _where_in_source(episode))
@@ -152,15 +154,16 @@ def audit(
 
 
 def _audit_line(
-    line: Line,
+    line: Span,
     path: Path,
+    reader: AuditRowReader,
     source: SourceIndex,
     locator: Locator,
     labels: defaultdict[CallKey, list[str]],
     findings: _Findings,
 ) -> FoundBy:
     where = _Where(str(path), line.number, line.offset)
-    row = read_audit_row(line)
+    row = reader.read(line)
     if isinstance(row, Unreadable):
         findings.add([Check(*row)], where)
         return FoundBy.NOWHERE
@@ -184,7 +187,7 @@ def _audit_line(
 
 
 def _check_seed(row: AuditRow, location: Location) -> Check:
-    return Check("A04", INPUT if row.prints else "", location.seed_problem)
+    return Check("A04", INPUT if row.prefix.prints else "", location.seed_problem)
 
 
 def _where_in_source(episode: Episode) -> _Where:

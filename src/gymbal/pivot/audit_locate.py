@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
-from gymbal.pivot.audit_row import Action, AuditRow, only_reasoning, running_digests
+from gymbal.pivot.audit_row import Action, AuditRow
 from gymbal.pivot.audit_source import Episode, SourceCall, SourceIndex, place_of, starts_with_seed
 
 
@@ -45,7 +45,7 @@ class Locator:
         return location
 
     def _find(self, row: AuditRow) -> Location:
-        digests = running_digests(row.stated)
+        digests = row.prefix.digests
         exact = self._source.by_row.get((digests[-1], row.action), [])
         named = None if row.place is None else self._source.by_place.get(row.place)
         if named is not None:
@@ -66,7 +66,7 @@ class Locator:
         here = [call for call in exact if episode.calls and call.episode == episode.calls[0].episode]
         if here:
             return Location(FoundBy.PROVENANCE, self._free(row, here), None)
-        if starts_with_seed(row, episode):
+        if starts_with_seed(row.prefix, episode):
             return Location(FoundBy.PROVENANCE, self._nearest(row, calls), None)
         problem = f"differs from the seed of {episode.trajectory.source.path}:{row.place and row.place.line}"
         if exact:
@@ -85,7 +85,7 @@ class Locator:
 
     def _free(self, row: AuditRow, calls: Sequence[SourceCall]) -> SourceCall:
         """The one of equal calls that the row says it is, else one with its reasoning that no row has."""
-        reasoning = only_reasoning(row.prints)
+        reasoning = row.prefix.reasoning
 
         def fitness(call: SourceCall) -> tuple[bool, bool, bool]:
             before = self._source.episodes[call.episode].reasoning[: call.reasoned]
@@ -99,9 +99,9 @@ class Locator:
 
         def likeness(call: SourceCall) -> tuple[bool, bool, int, int]:
             episode = self._source.episodes[call.episode]
-            has_state = row.stated == episode.stated[: call.start]
+            has_state = row.prefix.stated == episode.stated[: call.start]
             shared = _shared_calls(row.action, call.action)
-            return has_state, row.action == call.action, shared, -abs(call.start - len(row.stated))
+            return has_state, row.action == call.action, shared, -abs(call.start - len(row.prefix.stated))
 
         return max(calls, key=likeness, default=None)
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from hashlib import sha256
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import msgspec
 from msgspec import Raw, Struct
 
-from gymbal.io.jsonl import Line
-from gymbal.model.item import ItemKind
-from gymbal.pivot.audit_item import DIGEST_BYTES, ItemPrint, print_of, system_print
-from gymbal.pivot.parse import LABEL, REQUEST, AnyLabel, CallLabel, MessageLabel, is_null
+from gymbal.io.line_spans import Span
+from gymbal.pivot.audit_item import ItemPrint, print_of, system_print
+from gymbal.pivot.audit_prefix import Prefix, prefix_of
+from gymbal.pivot.parse import LABEL, REQUEST, AnyLabel, CallLabel, Check, MessageLabel, is_null
+from gymbal.pivot.row_reader import ReadRow, RowReader
 
 Action = tuple[tuple[str | None, str | None], ...] | str | None
 """What a model call did: name and arguments of its calls in order, else its text, else nothing."""
@@ -29,14 +29,10 @@ class Place(NamedTuple):
 class AuditRow(NamedTuple):
     """A row as an audit looks at it."""
 
-    number: int
-    offset: int
-    prints: tuple[ItemPrint, ...]
-    """The input, `instructions` as a system message before it."""
+    prefix: Prefix
+    """The input, `instructions` as a system message before it. Changes with the next row."""
     key_shift: int
     """1 where the first print stands for `instructions`, else 0."""
-    stated: tuple[ItemPrint, ...]
-    """`prints` without reasoning."""
     action: Action
     place: Place | None
     """Where the row says that it comes from."""
@@ -57,70 +53,68 @@ class Unreadable(NamedTuple):
     found: str
 
 
-class _Request(Struct, gc=False):
-    input: list[Raw]
-    instructions: str | None = None
+class _Beside(Struct, gc=False):
+    """What else of a row an audit reads."""
 
-
-class _Row(Struct, gc=False):
-    responses_create_params: _Request
-    expected_action: Raw = Raw(b"null")
     pivot_info: Raw = Raw(b"null")
     reference_output: Raw = Raw(b"null")
 
 
-_decode_row = msgspec.json.Decoder(_Row).decode
+_decode_beside = msgspec.json.Decoder(_Beside).decode
+_decode_text = msgspec.json.Decoder(str | None).decode
 _decode_label = msgspec.json.Decoder(AnyLabel).decode
 _decode_list = msgspec.json.Decoder(list[Raw]).decode
 _decode_fields = msgspec.json.Decoder(dict[str, Raw]).decode
 
 
-def read_audit_row(line: Line) -> AuditRow | Unreadable:
-    """Return the row in `line`, or the rule that it breaks by not being one."""
-    try:
-        line.data.decode()
-        row = _decode_row(line.data)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        return Unreadable("A03", REQUEST, str(error))
-    try:
-        action = action_of_label(_decode_label(row.expected_action))
-    except (msgspec.DecodeError, RecursionError) as error:
-        return Unreadable("A02", LABEL, str(error))
-    request = row.responses_create_params
-    head = (system_print(request.instructions),) if request.instructions else ()
-    prints = (*head, *(print_of(bytes(raw)) for raw in request.input))
-    place, call = _provenance(row.pivot_info)
-    return AuditRow(
-        number=line.number,
-        offset=line.offset,
-        prints=prints,
-        key_shift=len(head),
-        stated=without_reasoning(prints),
-        action=action,
-        place=place,
-        call=call,
-        reference=_reference(row.reference_output),
-    )
+class AuditRowReader:
+    """Reads the rows of a dataset one after another; only what a row adds to the last one is looked into."""
 
+    def __init__(self, print_item: Callable[[bytes], ItemPrint] = print_of) -> None:
+        self._rows = RowReader()
+        self._print = print_item
+        self._prefix = Prefix()
+        self._instructions: str | None = None
 
-def without_reasoning(prints: Sequence[ItemPrint]) -> tuple[ItemPrint, ...]:
-    """The prints of everything else: what a trajectory states."""
-    return tuple(each for each in prints if each.kind is not ItemKind.REASONING)
+    def read(self, span: Span) -> AuditRow | Unreadable:
+        """Return the row in a line, or the rule that it breaks by not being one."""
+        row = self._rows.read(span)
+        if isinstance(row, Check):
+            return Unreadable("A03", REQUEST, row.found or "")
+        if row.fields is None or not row.has_items:
+            return Unreadable("A03", REQUEST, "has no list of input items")
+        try:
+            instructions = _decode_text(row.fields.get("instructions", b"null"))
+        except (msgspec.DecodeError, RecursionError) as error:
+            self._go_on(row, None)
+            return Unreadable("A03", f"{REQUEST}.instructions", str(error))
+        self._go_on(row, instructions)
+        try:
+            action = action_of_label(_decode_label(row.expected_action))
+        except (msgspec.DecodeError, RecursionError) as error:
+            return Unreadable("A02", LABEL, str(error))
+        beside = _decode_beside(row.line)
+        place, call = _provenance(beside.pivot_info)
+        return AuditRow(
+            prefix=self._prefix,
+            key_shift=1 if instructions else 0,
+            action=action,
+            place=place,
+            call=call,
+            reference=_reference(beside.reference_output),
+        )
 
-
-def only_reasoning(prints: Sequence[ItemPrint]) -> tuple[bytes, ...]:
-    """The digests of the reasoning among `prints`."""
-    return tuple(each.digest for each in prints if each.kind is ItemKind.REASONING)
-
-
-def running_digests(prints: Sequence[ItemPrint]) -> list[bytes]:
-    """Digest of the first 0, 1, 2, ... of `prints`: equal for equal beginnings."""
-    hasher = sha256()
-    digests = [hasher.digest()[:DIGEST_BYTES]]
-    for each in prints:
-        hasher.update(each.digest)
-        digests.append(hasher.digest()[:DIGEST_BYTES])
-    return digests
+    def _go_on(self, row: ReadRow, instructions: str | None) -> None:
+        """Carry the prefix on to that of `row`."""
+        new = [self._print(raw) for raw in row.items]
+        shift = 1 if self._instructions else 0
+        if instructions == self._instructions:
+            self._prefix.cut(shift + row.known)
+            self._prefix.add(new)
+            return
+        kept = self._prefix.prints[shift : shift + row.known]
+        head = [system_print(instructions)] if instructions else []
+        self._prefix, self._instructions = prefix_of([*head, *kept, *new]), instructions
 
 
 def action_of_label(label: AnyLabel) -> Action:

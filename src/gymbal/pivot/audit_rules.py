@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 import msgspec
 
-from gymbal.model.item import CALLS, MODEL_WRITTEN, ItemKind
+from gymbal.model.item import CALLS, ItemKind
 from gymbal.model.pivot import Boundary
 from gymbal.pivot.audit_item import print_of
-from gymbal.pivot.audit_row import Action, AuditRow, only_reasoning
+from gymbal.pivot.audit_row import Action, AuditRow
 from gymbal.pivot.audit_source import Episode, SourceCall
 from gymbal.pivot.parse import LABEL, MAX_SHOWN, REQUEST, Check
 
@@ -48,27 +48,21 @@ Outcome = Check | Unchecked
 
 def check_prefix_alone(row: AuditRow) -> Iterator[Outcome]:
     """Yield A05, A12 and A13, which need no source."""
-    last = row.stated[-1].kind if row.stated else None
+    last = row.prefix.stated[-1].kind if row.prefix.stated else None
     found = f"ends on a {last}" if last in CALLS else None
-    yield Check("A05", row.key(len(row.prints) - 1), found)
+    yield Check("A05", row.key(len(row.prefix.prints) - 1), found)
     yield from _check_reasoning_items(row)
 
 
 def _check_reasoning_items(row: AuditRow) -> Iterator[Outcome]:
-    run, holds_any = 0, False
-    for position, each in enumerate(row.prints):
-        if each.kind is ItemKind.REASONING:
-            run, holds_any = run + 1, True
-            yield Check("A13", row.key(position), "reasoning without id" if each.lacks_id else None)
+    for rule in ("A12", "A13"):
+        if not row.prefix.reasoning:
+            yield Unchecked(rule, "the prefix holds no reasoning")
             continue
-        if run > 1 and each.kind in MODEL_WRITTEN:
-            yield Check("A12", row.key(position - run), f"{run} reasoning items before one action")
-        run = 0
-    if holds_any:
-        yield Check("A12")
-    else:
-        yield Unchecked("A12", "the prefix holds no reasoning")
-        yield Unchecked("A13", "the prefix holds no reasoning")
+        yield Check(rule)
+        for flaw in row.prefix.flaws:
+            if flaw.rule == rule:
+                yield Check(rule, row.key(flaw.position), flaw.found)
 
 
 def check_against_call(
@@ -89,9 +83,9 @@ def check_against_call(
 
 def _check_end(row: AuditRow, call: SourceCall, episode: Episode) -> Outcome:
     """A prefix that follows the trajectory to another place cuts that model call, or joins it with others."""
-    size = len(row.stated)
+    size = len(row.prefix.stated)
     found = None
-    if size != call.start and row.stated == episode.stated[:size]:
+    if size != call.start and row.prefix.stated == episode.stated[:size]:
         found = (
             f"ends {abs(size - call.start)} items {'inside' if size > call.start else 'before'} {shown(call)}"
         )
@@ -100,25 +94,26 @@ def _check_end(row: AuditRow, call: SourceCall, episode: Episode) -> Outcome:
 
 def _check_state(row: AuditRow, call: SourceCall, episode: Episode) -> Outcome:
     expected = episode.stated[: call.start]
-    if row.stated == expected:
+    if row.prefix.stated == expected:
         return Check("A03")
     same = 0
-    for ours, theirs in zip(row.stated, expected, strict=False):
+    for ours, theirs in zip(row.prefix.stated, expected, strict=False):
         if ours != theirs:
             break
         same += 1
-    if same == len(row.stated):
+    if same == len(row.prefix.stated):
         found = f"lacks the last {call.start - same} items before {shown(call)}"
     elif same == call.start:
-        found = f"goes on for {len(row.stated) - same} items after the state before {shown(call)}"
+        found = f"goes on for {len(row.prefix.stated) - same} items after the state before {shown(call)}"
     else:
-        found = f"a {row.stated[same].kind} that is not the trajectory's {expected[same].kind} at this place"
+        held, due = row.prefix.stated[same].kind, expected[same].kind
+        found = f"a {held} that is not the trajectory's {due} at this place"
     return Check("A03", row.key(_position(row, same)), _guessed(call, found))
 
 
 def _position(row: AuditRow, stated: int) -> int:
     """Position among all items of the one at `stated` among those without reasoning, or of the last."""
-    positions = [at for at, each in enumerate(row.prints) if each.kind is not ItemKind.REASONING]
+    positions = [at for at, each in enumerate(row.prefix.prints) if each.kind is not ItemKind.REASONING]
     return positions[min(stated, len(positions) - 1)] if positions else 0
 
 
@@ -185,7 +180,9 @@ def _check_batch(row: AuditRow, call: SourceCall, episode: Episode) -> Outcome:
 
 
 def _check_reasoning(row: AuditRow, call: SourceCall, episode: Episode) -> Outcome:
-    held, due = Counter(only_reasoning(row.prints)), Counter(episode.reasoning[: call.reasoned])
+    if row.prefix.reasoning == episode.reasoning[: call.reasoned]:
+        return Check("A09")
+    held, due = Counter(row.prefix.reasoning), Counter(episode.reasoning[: call.reasoned])
     if held == due:
         return Check("A09")
     extra, missing = held - due, due - held

@@ -17,15 +17,8 @@ from gymbal.model.item import ItemKind
 from gymbal.model.pivot import ModelCall
 from gymbal.model.trajectory import Trajectory
 from gymbal.pivot.audit_item import ItemPrint, print_of, system_print
-from gymbal.pivot.audit_row import (
-    Action,
-    AuditRow,
-    Place,
-    file_name,
-    only_reasoning,
-    running_digests,
-    without_reasoning,
-)
+from gymbal.pivot.audit_prefix import Prefix, prefix_of
+from gymbal.pivot.audit_row import Action, Place, file_name
 from gymbal.pivot.segment import split
 
 
@@ -48,11 +41,11 @@ class Episode(NamedTuple):
     """One trajectory of the source."""
 
     trajectory: Trajectory
-    stated: tuple[ItemPrint, ...]
+    stated: list[ItemPrint]
     """Seed and items, reasoning left out; `instructions` as a system message first."""
     seed_size: int
     """How many of `stated` are the seed."""
-    reasoning: tuple[bytes, ...]
+    reasoning: list[bytes]
     """Digests of all reasoning items, those of the seed included."""
     calls: tuple[SourceCall, ...]
     seed_calls: int
@@ -68,6 +61,12 @@ class SourceIndex(NamedTuple):
     by_row: dict[tuple[bytes, Action], list[SourceCall]]
     """Calls by state and action, which is what a right row holds."""
     by_action: dict[Action, list[SourceCall]]
+    prints_of: dict[bytes, ItemPrint]
+    """By the bytes of the item."""
+
+    def print_item(self, raw: bytes) -> ItemPrint:
+        """The print of an item of a row: where its bytes are those of the source, it is known already."""
+        return self.prints_of.get(raw) or print_of(raw)
 
 
 def index_source(trajectories: Iterable[Trajectory]) -> SourceIndex:
@@ -77,8 +76,9 @@ def index_source(trajectories: Iterable[Trajectory]) -> SourceIndex:
     by_seed: defaultdict[bytes, list[int]] = defaultdict(list)
     by_row: defaultdict[tuple[bytes, Action], list[SourceCall]] = defaultdict(list)
     by_action: defaultdict[Action, list[SourceCall]] = defaultdict(list)
+    prints_of: dict[bytes, ItemPrint] = {}
     for number, trajectory in enumerate(trajectories):
-        episode, seed = _episode(number, trajectory)
+        episode, seed = _episode(number, trajectory, prints_of)
         episodes.append(episode)
         by_place.setdefault(place_of(trajectory), number)
         by_seed[seed].append(number)
@@ -86,7 +86,7 @@ def index_source(trajectories: Iterable[Trajectory]) -> SourceIndex:
             by_row[call.state, call.action].append(call)
             by_action[call.action].append(call)
     sizes = sorted({episode.seed_size for episode in episodes}, reverse=True)
-    return SourceIndex(episodes, by_place, dict(by_seed), sizes, dict(by_row), dict(by_action))
+    return SourceIndex(episodes, by_place, dict(by_seed), sizes, dict(by_row), dict(by_action), prints_of)
 
 
 def place_of(trajectory: Trajectory) -> Place:
@@ -95,28 +95,29 @@ def place_of(trajectory: Trajectory) -> Place:
     return Place(file_name(source.path), source.line, source.record)
 
 
-def starts_with_seed(row: AuditRow, episode: Episode) -> bool:
+def starts_with_seed(prefix: Prefix, episode: Episode) -> bool:
     """Whether the prefix begins with the seed of this very trajectory, reasoning aside."""
-    return row.stated[: episode.seed_size] == episode.stated[: episode.seed_size]
+    return prefix.stated[: episode.seed_size] == episode.stated[: episode.seed_size]
 
 
-def _episode(number: int, trajectory: Trajectory) -> tuple[Episode, bytes]:
-    """The episode, and the digest of its seed."""
-    seed = [*_instructions(trajectory), *(print_of(item.raw) for item in trajectory.seed)]
-    prints = [*seed, *(print_of(item.raw) for item in trajectory.items)]
-    stated = without_reasoning(prints)
-    digests = running_digests(stated)
+def _episode(number: int, trajectory: Trajectory, prints_of: dict[bytes, ItemPrint]) -> tuple[Episode, bytes]:
+    """The episode, and the digest of its seed. `prints_of` gets the prints of its items."""
+    for item in (*trajectory.seed, *trajectory.items):
+        prints_of[item.raw] = print_of(item.raw)
+    seed = [*_instructions(trajectory), *(prints_of[item.raw] for item in trajectory.seed)]
+    prints = [*seed, *(prints_of[item.raw] for item in trajectory.items)]
+    whole = prefix_of(prints)
     reasoned = [0, *accumulate(each.kind is ItemKind.REASONING for each in prints)]
     calls = []
     for call in split(trajectory.items, trajectory.call_sizes):
         before = len(seed) + call.start
         start = before - reasoned[before]
-        calls.append(SourceCall(number, call, start, digests[start], action_of(call), reasoned[before]))
+        state = whole.digests[start]
+        calls.append(SourceCall(number, call, start, state, action_of(call), reasoned[before]))
     seed_size = len(seed) - reasoned[len(seed)]
-    episode = Episode(
-        trajectory, stated, seed_size, only_reasoning(prints), tuple(calls), len(split(trajectory.seed))
-    )
-    return episode, digests[seed_size]
+    seed_calls = len(split(trajectory.seed))
+    episode = Episode(trajectory, whole.stated, seed_size, whole.reasoning, tuple(calls), seed_calls)
+    return episode, whole.digests[seed_size]
 
 
 def _instructions(trajectory: Trajectory) -> list[ItemPrint]:
