@@ -71,7 +71,13 @@ def as_chat_document(folder: Path) -> Path:
     return path
 
 
-SOURCES = [as_plain, as_gzip, behind_white_space, as_chat_lines, as_chat_document]
+def as_single_document(folder: Path) -> Path:
+    path = folder / "source.json"
+    path.write_text(json.dumps(chat("a", "b", "c", "d"), indent=2))
+    return path
+
+
+SOURCES = [as_plain, as_gzip, behind_white_space, as_chat_lines, as_chat_document, as_single_document]
 
 OPTIONS = [
     BuildOptions(),

@@ -11,11 +11,12 @@ FORMATS: tuple[Format, ...] = (
         "gymbal.readers.gym_rollouts",
         has_ranges=True,
     ),
-    Format("pivot_rows", "rows of an existing pivot dataset", "gymbal.readers.pivot_rows"),
+    Format("pivot_rows", "rows of an existing pivot dataset", "gymbal.readers.pivot_rows", has_lines=True),
     Format(
         "openai_chat",
         "Chat Completions conversations: `messages`, and `tools` where recorded",
         "gymbal.readers.openai_chat",
+        has_lines=True,
     ),
     Format(
         "openai_responses",

@@ -37,7 +37,7 @@ def matches(head: Head) -> bool:
 
 def read(path: Path, options: ReadOptions) -> Iterator[Trajectory]:
     """Yield the conversations of one file in order."""
-    return read_each(path, lambda record: _trajectory(record, options), "a conversation")
+    return read_each(path, lambda record: _trajectory(record, options), "a conversation", options.part)
 
 
 def _trajectory(record: Record, options: ReadOptions) -> Trajectory:

@@ -54,7 +54,7 @@ def matches(head: Head) -> bool:
 
 def read(path: Path, options: ReadOptions) -> Iterator[Trajectory]:
     """Yield the rows of one file in order, each as a trajectory of one model call."""
-    return read_each(path, lambda record: _trajectory(record, options), "a pivot row")
+    return read_each(path, lambda record: _trajectory(record, options), "a pivot row", options.part)
 
 
 def _trajectory(record: Record, options: ReadOptions) -> Trajectory:

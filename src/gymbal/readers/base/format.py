@@ -41,7 +41,7 @@ class ReadOptions(msgspec.Struct, frozen=True, kw_only=True):
     call_count_field: str | None = None
     """Field of a record that holds the number of model calls; dots lead into objects."""
     part: ByteRange | None = None
-    """Read only the records that begin here; for formats that have ranges."""
+    """Read only the records that begin here; for formats that have ranges or lines."""
 
 
 class _Module(Protocol):
@@ -62,6 +62,9 @@ class Format(msgspec.Struct, frozen=True):
     """The module that holds `matches(head)` and `read(path, options)`."""
     has_ranges: bool = False
     """Every file holds one record per line, so that `ReadOptions.part` can name a part of one."""
+    has_lines: bool = False
+    """A file that holds one record per line is read in the part that `ReadOptions.part` names, any other
+    one whole."""
 
     def matches(self, head: Head) -> bool:
         """Whether a file with this head looks like one of the format."""

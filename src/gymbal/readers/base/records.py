@@ -12,6 +12,7 @@ import msgspec
 from gymbal.errors import InputError
 from gymbal.io.decode import read_bounded
 from gymbal.io.jsonl import BYTE_ORDER_MARK, Line, read_lines
+from gymbal.io.shards import ByteRange, read_part
 from gymbal.model.trajectory import Source, Trajectory
 
 _decode_raw = msgspec.json.Decoder(msgspec.Raw).decode
@@ -30,13 +31,15 @@ class Record(NamedTuple):
     """False for a last line without a line break, which is how a killed writer leaves it."""
 
 
-def read_each(path: Path, convert: Callable[[Record], Trajectory], what: str) -> Iterator[Trajectory]:
-    """Yield the trajectory of each record of `path`.
+def read_each(
+    path: Path, convert: Callable[[Record], Trajectory], what: str, part: ByteRange | None = None
+) -> Iterator[Trajectory]:
+    """Yield the trajectory of each record of `path`, or of a `part` of it where it holds one per line.
 
     Raises InputError with the place of a record that `convert` cannot take: it raised msgspec.DecodeError, or
     nested too deep. `what` names a record of the format.
     """
-    for record in read_records(path):
+    for record in read_records(path, part):
         try:
             trajectory = convert(record)
         except (msgspec.DecodeError, RecursionError) as error:
@@ -47,19 +50,19 @@ def read_each(path: Path, convert: Callable[[Record], Trajectory], what: str) ->
         yield trajectory
 
 
-def read_records(path: Path) -> Iterator[Record]:
+def read_records(path: Path, part: ByteRange | None = None) -> Iterator[Record]:
     """Yield the records of `path` in order.
 
-    A file whose first line is a JSON object holds one record per line, and one line is held at a time. Any
-    other file is one JSON document, read whole: the elements of a list, or the document itself. Raises
-    InputError with line and byte for what is neither.
+    A file whose first line is a JSON object holds one record per line, and one line is held at a time; of
+    such a file only the lines that begin in `part` are read. Any other file is one JSON document, read whole:
+    the elements of a list, or the document itself. Raises InputError with line and byte for what is neither.
     """
     lines = read_lines(path)
     first = next(lines, None)
     if first is None:
         return
     if first.data.startswith(b"{") and _is_json(first.data):
-        for line in chain((first,), lines):
+        for line in chain((first,), lines) if part is None else read_part(path, part):
             source = Source(path=str(path), line=line.number, offset=line.offset)
             yield Record(_checked(path, line), source, line.is_terminated)
         return
