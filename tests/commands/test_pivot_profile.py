@@ -379,6 +379,7 @@ def test_a_config_that_does_not_score_the_rows_is_refused(tmp_path: Path) -> Non
     config.write_text("a: 1\n")
     with PolicyServer() as server, pytest.raises(InputError, match="no server"):
         profile(server, rows, config=config)
+    config.unlink()
     pivot_build(EXAMPLE, tmp_path / "desk")
     with PolicyServer() as server, pytest.raises(UsageError, match="orders_agent"):
         profile(server, rows, config=tmp_path / "desk" / "config.yaml")
@@ -541,3 +542,17 @@ def test_progress_is_told_now_and_then(tmp_path: Path, monkeypatch: pytest.Monke
         profile(server, rows, progress=told.append)
     assert [progress.answered for progress in told] == list(range(1, 21))
     assert told[-1] == ProfileProgress(answered=20, failed=0, most=20)
+
+
+def test_rows_of_another_verifier_are_left_to_gym(tmp_path: Path) -> None:
+    rows = write_rows(tmp_path / "rows.jsonl", [order_row(0, 1.0, target="swe_pivot")])
+    with PolicyServer() as server, pytest.raises(UsageError, match="swe_pivot"):
+        profile(server, rows)
+
+
+def test_rows_are_scored_by_the_config_beside_them(tmp_path: Path) -> None:
+    pivot_build(EXAMPLE, tmp_path / "desk", threshold=0.4)
+    with PolicyServer() as server:
+        profile(server, tmp_path / "desk" / "pivots.jsonl", k=2)
+    header = read_journal_header(tmp_path / "desk" / "profile.samples.jsonl")
+    assert header.config == {"word_count_similarity_threshold": 0.4}

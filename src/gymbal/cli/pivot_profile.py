@@ -33,7 +33,7 @@ _ASKING = (
     click.option(
         "--api-key-env", metavar="NAME", help="Environment variable with the key; it is written nowhere."
     ),
-    click.option("--config", help="Gym config to score with; by default the folder's own config.yaml."),
+    click.option("--config", help="Gym config to score with; by default the config.yaml beside the rows."),
     click.option(
         "--temperature",
         type=click.FloatRange(min=0),

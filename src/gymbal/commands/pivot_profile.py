@@ -28,11 +28,13 @@ from gymbal.model.sampling import (
     SamplingLimits,
     SamplingSettings,
 )
+from gymbal.model.target import Target
 from gymbal.pivot.adaptive import fit, pilot_size
 from gymbal.pivot.build import CONFIG
-from gymbal.pivot.config import read_gym_config
+from gymbal.pivot.config import RESOURCES_SERVER, read_gym_config
 from gymbal.pivot.profile import OutcomeTally, notes_on
-from gymbal.pivot.row_scorer import STOCK_OPTIONS, RowScorer
+from gymbal.pivot.row_scorer import RowScorer
+from gymbal.pivot.targets.detect import target_of_file
 from gymbal.sampling.meter import Meter
 from gymbal.sampling.run import detect_api, sample
 
@@ -66,9 +68,9 @@ def pivot_profile(
 
     `pivots` is what `open_pivots` takes. The samples go into a journal beside `output` as they come; where
     it is there already, what it holds is not asked again. `config` is the Gym config that scores the rows;
-    for a folder by default its own, for an index its threshold, else Gym's stock config. `api` is `chat`,
-    `responses` or `auto`. `api_key_env` names the environment variable that holds the key. `progress` is
-    called every few seconds.
+    by default the `config.yaml` beside them, for an index its threshold, else Gym's stock config. `api` is
+    `chat`, `responses` or `auto`. `api_key_env` names the environment variable that holds the key.
+    `progress` is called every few seconds.
 
     A run that was interrupted or used up its budget still writes the profile of what it has: see
     `SampledReport.end`. Raises UsageError, InputError, and EndpointError when the endpoint cannot be asked.
@@ -80,7 +82,7 @@ def pivot_profile(
     check_target(output)
     journal_path = output.with_name(output.name.removesuffix(".jsonl") + JOURNAL_ENDING)
     opened = open_pivots(pivots)
-    scorer = RowScorer(*_scoring(opened, Path(pivots), config))
+    scorer = _scorer(opened, config)
     endpoint = Endpoint(base_url=base_url, api_key=_key(api_key_env))
     chosen = _api(api, journal_path, endpoint, limits, model)
     settings = SamplingSettings(
@@ -146,18 +148,35 @@ def _api(wanted: str, journal: Path, endpoint: Endpoint, limits: SamplingLimits,
     return detect_api(endpoint, limits, model)
 
 
-def _scoring(opened: Pivots, place: Path, config: str | Path | None) -> tuple[Any, Mapping[str, Any]]:
-    """The Gym config, or the options that stand in for one."""
-    if config is None and place.is_dir() and (place / CONFIG).is_file():
-        config = place / CONFIG
-    if config is not None:
-        found = read_gym_config(read_yaml(Path(config)))
+def _scorer(opened: Pivots, config: str | Path | None) -> RowScorer:
+    """By the config that is named, else the one beside the rows, else what an index says of itself."""
+    beside = opened.files[0].with_name(CONFIG)
+    if config is None and opened.header is None and beside.is_file():
+        config = beside
+    raw = None if config is None else read_yaml(Path(config))
+    _refuse_other_target(opened, raw)
+    if raw is not None:
+        found = read_gym_config(raw)
         if not found.servers:
-            raise InputError("has no server that scores pivots", path=config)
-        return found, STOCK_OPTIONS
+            remedy = f"Name a config of {RESOURCES_SERVER} with --config."
+            raise InputError("has no server that scores pivots", path=str(config), remedy=remedy)
+        return RowScorer(found)
     if opened.header is not None:
-        return None, {"word_count_similarity_threshold": opened.header.threshold}
-    return None, STOCK_OPTIONS
+        return RowScorer(None, {"word_count_similarity_threshold": opened.header.threshold})
+    return RowScorer(None)
+
+
+def _refuse_other_target(opened: Pivots, config: object) -> None:
+    """Raise UsageError for rows of another verifier than the one that is reproduced here."""
+    if opened.header is not None:
+        target = Target(opened.header.options.get("target", Target.SINGLE_STEP))
+    else:
+        target = target_of_file(opened.files[0], config)
+    if target is not Target.SINGLE_STEP:
+        raise UsageError(
+            f"the pivots are made for {target.value}, whose rewards only Gym can give",
+            remedy="Run them in Gym, and take the rewards over with --from-gym.",
+        )
 
 
 def _key(name: str | None) -> str | None:
