@@ -36,7 +36,7 @@ def test_explanation_equals_gym(vectors: list[dict[str, Any]]) -> None:
 
 def test_the_walk_of_the_main_branch_equals_gym_where_no_option_acts(vectors: list[dict[str, Any]]) -> None:
     # The filter of a tool that no vector calls sends single calls through that walk.
-    filters = {"argument_filters": {"no tool": {"included_argument_names": []}}}
+    filters: dict[str, Any] = {"argument_filters": {"no tool": {"included_argument_names": []}}}
     for line, vector in enumerate(vectors, start=1):
         found = score(vector["expected_action"], vector["output"], {**vector["config"], **filters})
         wanted = (vector["reward"], vector["category"], vector["action"])
