@@ -37,6 +37,8 @@ def kept(tmp_path: Path, limit: int, tokenizer: str | None = None) -> tuple[int,
     source = write_rollouts(tmp_path / "r.jsonl", [rollout("COCOM", seed="U")])
     options = BuildOptions(max_input_tokens=limit, tokenizer=tokenizer)
     metrics = pivot_build(source, tmp_path / "d", options=options)
+    is_estimated = any("estimated from characters" in note for note in metrics.notes)
+    assert is_estimated == (tokenizer is None and metrics.kept > 0)
     return metrics.kept, metrics.skipped["input_too_long"]
 
 

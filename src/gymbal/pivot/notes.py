@@ -35,11 +35,13 @@ def notes_on(metrics: BuildMetrics) -> Iterator[str]:
             f"{metrics.call_count_check.disagree} trajectories have another number of model calls than "
             "their source counted. Look at them before trusting the cut."
         )
-    if metrics.reasoning.hoisted:
+    if metrics.reasoning.hoisted and "repair_reasoning" not in metrics.options:
         yield (
             f"{metrics.reasoning.hoisted} candidates have several reasoning items before their first "
-            "action. Some may belong to later calls; nothing was moved."
+            "action. Some may belong to later calls; nothing was moved (`--repair-reasoning`)."
         )
+    if "max_input_tokens" in metrics.options and "tokenizer" not in metrics.options:
+        yield "Tokens were not counted but estimated from characters: no tokenizer was given (`--tokenizer`)."
     yield from _on_split(metrics)
     yield "Profile each row under the policy that will be trained; keep those that it gets right sometimes."
 
