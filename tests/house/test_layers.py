@@ -12,10 +12,11 @@ import pytest
 
 SRC = Path(__file__).parents[2] / "src"
 
-LIBRARY = "errors model stats io verify parallel probe readers triage pivot sampling skills"
+LIBRARY = "version errors model stats io verify parallel probe readers triage pivot sampling skills"
 
 MAY_IMPORT = {
     "errors": "",
+    "version": "",
     "model": "errors",
     "stats": "model errors",
     "io": "model errors",

@@ -10,8 +10,8 @@ from typing import cast
 
 import click
 
-from gymbal import __version__
 from gymbal.errors import GymbalError
+from gymbal.version import __version__
 
 COMMANDS = {
     "triage": ("gymbal.cli.triage", "Explain why two runs report different numbers."),

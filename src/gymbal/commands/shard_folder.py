@@ -17,11 +17,11 @@ from typing import Any
 
 import msgspec
 
-from gymbal import __version__
 from gymbal.errors import GymbalError, InputError
 from gymbal.io.remote import RemotePath, local_folder
 from gymbal.parallel import WorkersLostError
 from gymbal.pivot.draft import FORMAT
+from gymbal.version import __version__
 
 _SIGN_BYTES = 64 * 1024
 """How much of each end of a source is hashed: a file that grew or was written anew shows there."""
