@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 
+from gymbal.commands.handoff import with_commands
 from gymbal.commands.labels import check_candidates, distinct_labels
 from gymbal.commands.side import NO_EVIDENCE, Evidence, read_side
 from gymbal.model.comparison import ComparisonReport
@@ -63,8 +64,10 @@ def triage_runs(
             from gymbal.commands.history import history_between
 
             pair = msgspec.structs.replace(pair, history=history_between(mine, theirs, gym_repo))
-        return explain_pair(pair, strict=strict)
-    return explain_published(mine, theirs, metric=metric, agent=agent, level=level, strict=strict)
+        report = explain_pair(pair, strict=strict)
+    else:
+        report = explain_published(mine, theirs, metric=metric, agent=agent, level=level, strict=strict)
+    return with_commands(report, left, right, (mine, theirs))
 
 
 def triage_many(

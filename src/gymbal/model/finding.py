@@ -235,6 +235,8 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     unchecked: tuple[Rung, ...]
     """Rungs that are unknown: the verdict holds only as far as they are the same."""
     handoff: str | None
+    commands: tuple[str, ...] = ()
+    """What to run next, for a shell, with the paths of the two sides. Only where the sides were files."""
 
 
 class TriageReport(msgspec.Struct, frozen=True, kw_only=True):

@@ -32,6 +32,12 @@ class Bullets(msgspec.Struct, frozen=True, tag="bullets"):
     items: tuple[str, ...]
 
 
+class Commands(msgspec.Struct, frozen=True, tag="commands"):
+    """Lines for a shell. They can be pasted: a terminal breaks a long one with a backslash."""
+
+    lines: tuple[str, ...]
+
+
 class Table(msgspec.Struct, frozen=True, tag="table"):
     """Rows of cells under `header`; `numeric` columns are set flush right."""
 
@@ -50,7 +56,7 @@ class Bars(msgspec.Struct, frozen=True, tag="bars"):
     """Label, value, and the value as it is printed."""
 
 
-Block = Paragraph | Bullets | Table | Bars
+Block = Paragraph | Bullets | Commands | Table | Bars
 
 
 class Section(msgspec.Struct, frozen=True):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
-from gymbal.report.document import Bars, Block, Bullets, Document, Paragraph, Table
-from gymbal.report.escape import markdown
+from gymbal.report.document import Bars, Block, Bullets, Commands, Document, Paragraph, Table
+from gymbal.report.escape import markdown, visible
 
 
 def to_markdown(document: Document) -> str:
@@ -24,11 +25,20 @@ def _block(block: Block) -> str:
             return "".join(markdown(text.text) for text in texts)
         case Bullets(items):
             return "\n".join(f"- {markdown(item)}" for item in items)
+        case Commands(lines):
+            return _fenced(lines)
         case Table():
             return _table(block)
         case Bars(rows):
             body = [f"| {markdown(label)} | {markdown(printed)} |" for label, _, printed in rows]
             return "\n".join(["|  |  |", "| --- | ---: |", *body])
+
+
+def _fenced(lines: Iterable[str]) -> str:
+    """A code block, whose fence is longer than any run of backticks inside."""
+    text = "\n".join(visible(line) for line in lines)
+    fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", text)), default=0))
+    return f"{fence}bash\n{text}\n{fence}"
 
 
 def _table(table: Table) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table as RichTable
 from rich.text import Text as RichText
 
-from gymbal.report.document import Bars, Block, Bullets, Document, Paragraph, Table, Text, Tone
+from gymbal.report.document import Bars, Bullets, Commands, Document, Paragraph, Table, Text, Tone
 from gymbal.report.escape import visible
 
 STYLES = {
@@ -18,6 +20,9 @@ STYLES = {
     Tone.QUIET: "dim",
 }
 INDENT = 2
+CONTINUED = " \\"
+_SHELL_WORD = re.compile(r"""(?:[^\s'"\\]|'[^']*'|"(?:\\.|[^"\\])*"|\\.|['"\\])+""")
+"""What a shell reads as one word, quotes included; a quote without its end is one character of it."""
 BAR_CELLS = 24
 """Widest bar, in character cells."""
 
@@ -39,10 +44,26 @@ def _print_sections(document: Document, out: Console) -> None:
         if section.title:
             out.print(RichText(visible(section.title), style="bold"))
         for block in section.blocks:
-            out.print(Padding(_renderable(block), (0, 0, 0, INDENT if section.title else 0)))
+            if isinstance(block, Commands):
+                _print_commands(block.lines, out)
+            else:
+                out.print(Padding(_renderable(block), (0, 0, 0, INDENT if section.title else 0)))
 
 
-def _renderable(block: Block) -> RichText | RichTable:
+def _print_commands(lines: tuple[str, ...], out: Console) -> None:
+    """Break a line between words alone, with a backslash, so that a shell reads it as one."""
+    for line in lines:
+        shown = " " * INDENT
+        for word in _SHELL_WORD.findall(visible(line)):
+            is_first = not shown.strip()
+            if not is_first and len(shown) + len(word) + len(" ") + len(CONTINUED) > out.width:
+                out.print(RichText(shown + CONTINUED), crop=False, soft_wrap=True)
+                shown, is_first = " " * 2 * INDENT, True
+            shown += word if is_first else f" {word}"
+        out.print(RichText(shown), crop=False, soft_wrap=True)
+
+
+def _renderable(block: Paragraph | Bullets | Table | Bars) -> RichText | RichTable:
     match block:
         case Paragraph(texts):
             return RichText.assemble(*(_styled(text) for text in texts))

@@ -16,6 +16,7 @@ from gymbal.report.document import (
     Bars,
     Block,
     Bullets,
+    Commands,
     Document,
     Section,
     Table,
@@ -57,6 +58,8 @@ def triage_document(report: TriageReport) -> Document:
     steps = _steps(report)
     if steps:
         sections.append(Section("What to do next", (Bullets(steps),)))
+    if report.verdict.commands:
+        sections.append(Section("Commands for that", (Commands(report.verdict.commands),)))
     return Document(
         f"{report.left.label} -> {report.right.label}: {report.verdict.rung.value}", tuple(sections)
     )

@@ -1,0 +1,149 @@
+"""What to run next on the two sides of a triage, as commands with their real paths.
+
+Flags are those of nemo-gym 0.7.0. A command that would need something nobody recorded is left out.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from gymbal.errors import GymbalError
+from gymbal.io.secrets import MASK
+from gymbal.model.finding import Comparison, Finding, RolloutCounts, Rung, TriageReport
+from gymbal.model.run import Run
+from gymbal.readers.run.locate import StemFiles, locate
+from gymbal.readers.run.provenance import read_launches
+
+RESUME = "--resume"
+UNFINISHED = frozenset({"no_metrics", "unfinished", "torn_line"})
+"""Faults of a run that ended early: a resume makes it whole."""
+
+
+class _Place(msgspec.Struct, frozen=True, kw_only=True):
+    """One side that is a run of a single stem, which is what the commands of Gym take."""
+
+    given: str
+    files: StemFiles
+    launched: str | None
+    """Its own launch command; None where it is not known whole."""
+
+
+def with_commands(
+    report: TriageReport, left: str | Path, right: str | Path, runs: tuple[object, object]
+) -> TriageReport:
+    """Return `report` with the commands that its verdict calls for; `runs` are the sides as read."""
+    given = (str(left), str(right))
+    places = [
+        _place(text, side) if isinstance(side, Run) else None for text, side in zip(given, runs, strict=True)
+    ]
+    commands = tuple(dict.fromkeys(_commands(report, given, places)))
+    return msgspec.structs.replace(report, verdict=msgspec.structs.replace(report.verdict, commands=commands))
+
+
+def _commands(report: TriageReport, given: tuple[str, str], places: list[_Place | None]) -> Iterator[str]:
+    rung = report.verdict.rung
+    finding = next(finding for finding in report.rungs if finding.name is rung)
+    sides = [
+        (place, counts, faults)
+        for place, counts, faults in zip(
+            places, (report.left.rollouts, report.right.rollouts), _faults(finding), strict=True
+        )
+        if place is not None
+    ]
+    for place, counts, faults in sides:
+        if rung is Rung.INTEGRITY:
+            yield from _for_a_fault(place, faults)
+        elif rung is Rung.ACCOUNTING:
+            yield from _for_losses(place, counts)
+        elif rung in (Rung.CODE, Rung.METHOD):
+            yield shlex.join(("gymbal", "evidence", place.given))
+            yield from _reverify(place)
+    if rung in (Rung.MODEL, Rung.BENCHMARK) and len(sides) == 2:
+        yield shlex.join(("gymbal", "tasks", *given))
+
+
+def _faults(finding: Finding) -> tuple[frozenset[str], frozenset[str]]:
+    def named(values: list[tuple[Comparison, object]]) -> frozenset[str]:
+        return frozenset(fact.name for fact, value in values if value is not None)
+
+    left = named([(fact, fact.left) for fact in finding.facts])
+    return left, named([(fact, fact.right) for fact in finding.facts])
+
+
+def _for_a_fault(place: _Place, faults: frozenset[str]) -> Iterator[str]:
+    if not faults:
+        return
+    if faults & UNFINISHED:
+        yield from _resume(place)
+    if place.files.rollouts is not None:
+        words = ("gym", "eval", "health-check", str(place.files.folder))
+        yield shlex.join((*words, "--rollouts-file", place.files.rollouts.name))
+
+
+def _for_losses(place: _Place, counts: RolloutCounts) -> Iterator[str]:
+    files = place.files
+    lost = counts.failed + (counts.missing or 0)
+    if lost:
+        yield from _resume(place)
+    if (
+        (lost or counts.masked or counts.truncated)
+        and files.inputs is not None
+        and files.rollouts is not None
+    ):
+        words = ("gym", "eval", "profile", "--inputs", str(files.inputs), "--rollouts", str(files.rollouts))
+        # Gym refuses to profile a run with lost rollouts unless told that they may be lost.
+        yield shlex.join((*words, "++allow_partial_rollouts=true") if lost else words)
+
+
+def _resume(place: _Place) -> Iterator[str]:
+    """The launch again; without its command, from the saved config, which names the rollouts as well."""
+    files = place.files
+    if place.launched is not None:
+        yield place.launched if RESUME in place.launched else f"{place.launched} {RESUME}"
+    elif files.config is not None and files.rollouts is not None:
+        words = ("gym", "eval", "run", "--config", str(files.config), "--output", str(files.rollouts))
+        yield shlex.join((*words, RESUME))
+
+
+def _reverify(place: _Place) -> Iterator[str]:
+    """Grade the rollouts again, by the resources server of the Gym at hand and the run's own config."""
+    files = place.files
+    if files.config is None or files.inputs is None or files.rollouts is None:
+        return
+    output = files.folder / f"{files.stem}_reverified.jsonl"
+    words = ("gym", "eval", "reverify", "--config", str(files.config), "--inputs", str(files.inputs))
+    yield shlex.join((*words, "--rollouts", str(files.rollouts), "--output", str(output)))
+
+
+def _place(given: str, run: Run) -> _Place | None:
+    files = locate(given)
+    if len(files.stems) != 1:
+        return None
+    (stem,) = files.stems
+    return _Place(given=given, files=stem, launched=_launched(stem, run))
+
+
+def _launched(files: StemFiles, run: Run) -> str | None:
+    """The command of the last recorded launch, else that of a log; None for one with masked words."""
+    text: str | None = None
+    if files.provenance is not None:
+        text = _recorded(files.provenance)
+    if text is None:
+        fact = next((fact for fact in run.facts if fact.name == "command" and fact.is_known), None)
+        text = None if fact is None else str(fact.value)
+    return None if text is None or MASK in text or "eval run" not in text else text
+
+
+def _recorded(provenance: Path) -> str | None:
+    try:
+        launches = read_launches(provenance)
+    except GymbalError:
+        # An unreadable record is a finding of its own; here it only means that no command is known.
+        return None
+    words = launches[-1].get("command") if launches else None
+    is_command = isinstance(words, list) and all(isinstance(word, str) for word in words)
+    return shlex.join(words) if is_command and words else None
