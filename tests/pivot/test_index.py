@@ -12,8 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gymbal.commands.open_pivots import open_pivots
+from gymbal.commands.pivot_audit import pivot_audit
 from gymbal.commands.pivot_build import pivot_build
 from gymbal.commands.pivot_index import pivot_index
+from gymbal.commands.pivot_stats import pivot_stats
+from gymbal.commands.pivot_validate import pivot_validate
 from gymbal.errors import InputError, UsageError
 from gymbal.model.target import Target
 from gymbal.pivot.options import BuildOptions, MixedGroups, ReasoningRepair
@@ -280,6 +283,15 @@ def test_index_refuses_what_it_cannot_do_and_writes_nothing(tmp_path: Path) -> N
     with pytest.raises(InputError, match=r"source\.jsonl:19"):
         pivot_index(source, tmp_path / "index.jsonl")
     assert [path.name for path in tmp_path.iterdir()] == ["source.jsonl"]
+
+
+@pytest.mark.parametrize("command", [pivot_stats, pivot_validate, lambda path: pivot_audit(path, path)])
+def test_commands_on_rows_say_that_an_index_has_none(
+    tmp_path: Path, command: Callable[[Path], object]
+) -> None:
+    pivot_index(as_plain(tmp_path), tmp_path / "index.jsonl")
+    with pytest.raises(InputError, match=r"index\.jsonl: is an index of pivots, and rows are needed here"):
+        command(tmp_path / "index.jsonl")
 
 
 def test_index_replaces_a_file_only_when_told(tmp_path: Path) -> None:

@@ -6,16 +6,21 @@ import re
 from pathlib import Path
 
 from gymbal.errors import InputError
+from gymbal.pivot.index import is_index
 from gymbal.pivot.lines import ROWS, ROWS_OF_PART
 
 
 def rows_files_of(dataset: Path) -> dict[str, Path]:
     """The files with the rows of `dataset`, by their part: a folder's own, or the file that was named.
 
-    The part is `train` where the tasks were not split. Raises InputError for a folder without rows.
+    The part is `train` where the tasks were not split. Raises InputError for a folder without rows, and for
+    an index, which has none.
     """
     first, *_ = ROWS_OF_PART
     if not dataset.is_dir():
+        if is_index(dataset):
+            remedy = "Write the rows: `gymbal pivot build` all of them, `gymbal pivot select` some."
+            raise InputError("is an index of pivots, and rows are needed here", path=dataset, remedy=remedy)
         return {first: dataset}
     if (dataset / ROWS).is_file():
         return {first: dataset / ROWS}

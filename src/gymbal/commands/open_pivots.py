@@ -61,10 +61,10 @@ def open_pivots(path: str | Path) -> Pivots:
     Of a folder whose tasks were split, the rows of all sides are one dataset. Raises InputError for what
     cannot be read, and for an index whose sources are not, byte for byte, what they were.
     """
-    files = list(rows_files_of(path_of(path)).values())
-    if len(files) == 1 and is_index(files[0]):
-        return IndexedPivots(files[0])
-    return PivotRows(files)
+    named = path_of(path)
+    if not named.is_dir() and is_index(named):
+        return IndexedPivots(named)
+    return PivotRows(list(rows_files_of(named).values()))
 
 
 def digest_of(pivots: Pivots) -> str:

@@ -17,7 +17,7 @@ import msgspec
 
 from gymbal.errors import InputError, UsageError
 from gymbal.io.fingerprint import DIGEST_CHARACTERS
-from gymbal.io.jsonl import Line, read_lines
+from gymbal.io.jsonl import Line, open_bytes, read_lines, stream_errors
 from gymbal.io.remote import is_remote, path_of
 from gymbal.io.write import atomic_writer
 from gymbal.model.pivot import Refusal
@@ -60,8 +60,12 @@ class Written(NamedTuple):
 
 def is_index(path: Path) -> bool:
     """Whether the file starts as an index does. Raises InputError when it cannot be read."""
-    line = next(read_lines(path), None)
-    return line is not None and line.data.startswith(MAGIC)
+    damage = stream_errors(path)
+    with open_bytes(path) as stream:
+        try:
+            return stream.read(len(MAGIC)) == MAGIC
+        except damage as error:
+            raise InputError(f"is damaged or cannot be read: {error}", path=path) from error
 
 
 def source_of(path: Path, index: Path, format: str) -> IndexedSource:
