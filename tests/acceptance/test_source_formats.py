@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import pytest
 
+from gymbal.commands.pivot_audit import pivot_audit
 from gymbal.commands.pivot_build import pivot_build
 from gymbal.commands.pivot_inspect import pivot_inspect
 from gymbal.commands.pivot_validate import pivot_validate
@@ -41,11 +42,13 @@ COUNTS = documented()
 
 
 def build(source: Path, folder: Path, tools: Path | None = None) -> BuildMetrics:
-    """Build, and require that the books balance and that the dataset validates clean."""
+    """Build, and require that the books balance and that the dataset validates and audits clean."""
     metrics = pivot_build(source, folder, tools=tools)
     assert metrics.candidates == metrics.kept + sum(metrics.skipped.values())
     report = pivot_validate(folder)
     assert (report.rows, report.violations) == (metrics.kept, ())
+    audited = pivot_audit(folder, source, tools=tools)
+    assert (audited.rows, audited.calls, audited.problems) == (metrics.kept, metrics.candidates, ())
     return metrics
 
 

@@ -330,3 +330,18 @@ def test_rows_of_terminus_judge_are_built_again_from_rows(tmp_path: Path) -> Non
     again = read_rows(tmp_path / "again" / "pivots.jsonl")
     for name in ("expected_answer", "metadata", "responses_create_params"):
         assert again[0][name] == rows[0][name]
+
+
+@pytest.mark.parametrize("target", list(Target))
+def test_every_engine_writes_the_same_rows_of_a_target(tmp_path: Path, target: Target) -> None:
+    answers = [text(json.dumps(ANSWER_1)), *items_of("U"), text(json.dumps(ANSWER_2), 1)]
+    output = answers if target is Target.TERMINUS_JUDGE else "MCOCCOOCOM"
+    # The same episode in both files: every row of the second is a duplicate.
+    sources = [write_rollouts(tmp_path / f"{name}.jsonl", [rollout(output)] * 2) for name in "ab"]
+    options = BuildOptions(target=target)
+    here = pivot_build(sources, tmp_path / "here", name="x", options=options)
+    there = pivot_build(sources, tmp_path / "there", name="x", options=options, engine="processes", workers=2)
+    assert there == here
+    assert here.skipped["duplicate"] == 3 * here.kept > 0
+    for name in ("pivots.jsonl", "skipped.jsonl", "metrics.json"):
+        assert (tmp_path / "there" / name).read_bytes() == (tmp_path / "here" / name).read_bytes()
