@@ -69,7 +69,7 @@ class InputChecker:
             if unmatched is not None:
                 self._broken.append(Check("P014", f"{INPUT}[{index}]", unmatched.detail))
         # JSON values, each with a comma behind it: another list of items has other bytes.
-        self._hasher.update(b",".join([*(raw for raw, _, _ in items), b""]))
+        self._hasher.update(b",".join([raw for raw, _, _ in items]) + b"," if items else b"")
         self._seen += items
 
     def _check_end(self) -> list[Check]:

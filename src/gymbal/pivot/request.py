@@ -379,12 +379,9 @@ class PlainCall(_Untouched, tag="function_call", gc=False):
 
 class PlainResult(_Untouched, tag="function_call_output", gc=False):
     call_id: str
-    output: Raw
+    output: str | list[_InputText | _ResultImage | _InputFile]
     id: str | None = None
     status: _Status | None = None
-
-    def __post_init__(self) -> None:
-        _check_content(self.output, _result_parts)
 
 
 PlainItem = _PlainMessage | _PlainReasoning | PlainCall | PlainResult

@@ -28,7 +28,7 @@ from gymbal.pivot.check_row import (
     holds_scalars,
 )
 from gymbal.pivot.config import GymConfig
-from gymbal.pivot.parse import REQUEST, AnyLabel, BatchLabel, Check, MessageLabel, kind_of, read_label
+from gymbal.pivot.parse import REQUEST, AnyLabel, BatchLabel, CallLabel, Check, kind_of, read_label
 from gymbal.pivot.row import KEY_BYTES
 from gymbal.pivot.row_reader import ReadRow, RowReader
 from gymbal.pivot.rules import RULES, Rule, Severity
@@ -219,7 +219,7 @@ class _RowChecker:
         request = self._request.check(read.fields, read)
         self._notes.checked[REQUEST_RULES] += 1
         broken += request.broken
-        if not isinstance(label, Check | MessageLabel):
+        if isinstance(label, CallLabel | BatchLabel):
             self._notes.checked[CALL_RULES] += 1
             if isinstance(label, BatchLabel):
                 self._notes.checked[BATCH_RULES] += 1
