@@ -390,7 +390,7 @@ def notes_for(folder: Path, counts: dict[int, int], **fields: Any) -> str:
     ("counts", "tool", "said"),
     [
         ({0: 99, 4: 1}, "look", "1.0% of 100 decided pivots have mixed rewards"),
-        ({0: 99, 4: 1}, "look", "Likely the answers cannot match: tool names"),
+        ({0: 99, 4: 1}, "look", "99% of those that call tools never pass. Likely the answers cannot match"),
         ({8: 99, 4: 1}, None, "labels that are messages (100% are)"),
         ({8: 50, 0: 50}, "look", "a temperature near 0"),
         ({4: 60, 0: 40}, "look", "Likely the rewards are noise"),
@@ -402,6 +402,15 @@ def test_notes_name_the_cause_of_an_unhealthy_share(
     tmp_path: Path, counts: dict[int, int], tool: str | None, said: str
 ) -> None:
     assert said in notes_for(tmp_path, counts, tool=tool)
+
+
+def test_endpoint_that_parses_no_tool_calls_is_suspected(tmp_path: Path) -> None:
+    # Such a policy only ever writes text: every message passes, and no call does.
+    rows = [row(n, tool=None if n % 2 else "look") for n in range(60)]
+    passed: dict[str, int | None] = {f"pivot {n}": 8 * (n % 2) for n in range(60)}
+    notes = "\n".join(select(tmp_path, rows, passed).notes)
+    assert "100% of those that call tools never pass" in notes
+    assert "parses no tool calls" in notes
 
 
 def test_healthy_share_needs_no_warning(tmp_path: Path) -> None:

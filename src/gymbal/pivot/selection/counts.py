@@ -13,7 +13,7 @@ from gymbal.model.pivot import ActionKind
 from gymbal.model.pivot_index import PivotEntry
 from gymbal.model.selection import FunnelStep, RateClass, SelectionMetrics, SelectReason
 from gymbal.pivot.selection.contamination import Avoided
-from gymbal.pivot.selection.notes import notes_on
+from gymbal.pivot.selection.notes import DECIDED, notes_on
 from gymbal.pivot.selection.options import SelectOptions, shown_options
 from gymbal.pivot.selection.order import TrajectoryKey
 from gymbal.pivot.selection.rates import LEVEL, Rate, settled_probability
@@ -164,9 +164,7 @@ def _of_kept(entry: PivotEntry, rate: Rate, part: str) -> Iterator[tuple[str, st
 
 def _mixed_share(rates: dict[str, int]) -> float | None:
     """Of the pivots whose class is known: a mixed pivot is known to be one from its second reward on."""
-    decided = sum(
-        rates[kind] for kind in (RateClass.MIXED, RateClass.NEVER, RateClass.ALWAYS, RateClass.UNIFORM)
-    )
+    decided = sum(rates[kind] for kind in DECIDED)
     return round(rates[RateClass.MIXED] / decided, 6) if decided else None
 
 

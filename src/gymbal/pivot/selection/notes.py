@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from gymbal.model.pivot import ActionKind
@@ -10,6 +11,11 @@ from gymbal.model.selection import RateClass, SelectionMetrics
 HEALTHY_SHARE = (0.03, 0.5)
 """Mixed among the decided pivots. Where PivotRL was reproduced, 3 to 15 % were kept; none, or more than
 half, came from a verifier or a sampler that was set up wrongly."""
+
+DECIDED = (RateClass.MIXED, RateClass.NEVER, RateClass.ALWAYS, RateClass.UNIFORM)
+
+ALIKE = 0.9
+"""From this share on, one outcome is taken for the rule."""
 
 FEW_DECIDED = 30
 """The share of fewer pivots says little."""
@@ -43,9 +49,7 @@ def notes_on(metrics: SelectionMetrics, *, answered: int, unwritten: Sequence[st
 def _on_share(metrics: SelectionMetrics) -> Iterator[str]:
     share = metrics.mixed_share
     low, high = HEALTHY_SHARE
-    decided = sum(metrics.rates.values()) - sum(
-        metrics.rates[kind] for kind in (RateClass.UNDECIDED, RateClass.NO_SAMPLES, RateClass.NOT_PROFILED)
-    )
+    decided = sum(metrics.rates[kind] for kind in DECIDED)
     if share is None or low <= share <= high:
         return
     found = f"{share:.1%} of {decided} decided pivots have mixed rewards; {low:.0%} to {high:.0%} is usual."
@@ -56,19 +60,22 @@ def _on_share(metrics: SelectionMetrics) -> Iterator[str]:
 
 
 def _too_few(metrics: SelectionMetrics, decided: int) -> str:
-    never, always = (metrics.rates[kind] / decided for kind in (RateClass.NEVER, RateClass.ALWAYS))
-    if never >= 0.9:
+    calls = Counter[str]()
+    for kind in (ActionKind.FUNCTION_CALL, ActionKind.FUNCTION_CALL_BATCH):
+        calls.update(metrics.by_label[kind])
+    of_calls = sum(calls[kind] for kind in DECIDED)
+    if of_calls and calls[RateClass.NEVER] >= ALIKE * of_calls:
         return (
-            f"{never:.0%} never pass. Likely the answers cannot match: tool names or arguments that the "
-            "policy was not given, an endpoint that parses no tool calls, or a word threshold above 0.5. "
-            "Look at the categories of some samples before you trust this."
+            f"{calls[RateClass.NEVER] / of_calls:.0%} of those that call tools never pass. Likely the answers "
+            "cannot match: an endpoint that parses no tool calls, tool names or arguments that the policy was "
+            "not given, or a word threshold above 0.5. Look at the categories of some samples first."
         )
-    if always >= 0.9:
+    if metrics.rates[RateClass.ALWAYS] >= ALIKE * decided:
         messages = sum(metrics.by_label[ActionKind.MESSAGE].values()) / metrics.candidates
         return (
-            f"{always:.0%} always pass. Likely the verifier accepts too much: a word threshold near 0, or "
-            f"labels that are messages ({messages:.0%} are), which any text satisfies. Else the policy has "
-            "learned them."
+            f"{metrics.rates[RateClass.ALWAYS] / decided:.0%} always pass. Likely the verifier accepts too "
+            f"much: a word threshold near 0, or labels that are messages ({messages:.0%} are), which any text "
+            "satisfies. Else the policy has learned them."
         )
     return (
         "The others split into always and never. Likely the samples of a pivot are all alike: a temperature "
