@@ -66,9 +66,9 @@ def _too_few(metrics: SelectionMetrics, decided: int) -> str:
     of_calls = sum(calls[kind] for kind in DECIDED)
     if of_calls and calls[RateClass.NEVER] >= ALIKE * of_calls:
         return (
-            f"{calls[RateClass.NEVER] / of_calls:.0%} of those that call tools never pass. Likely the answers "
-            "cannot match: an endpoint that parses no tool calls, tool names or arguments that the policy was "
-            "not given, or a word threshold above 0.5. Look at the categories of some samples first."
+            f"{calls[RateClass.NEVER] / of_calls:.0%} of those that call tools never pass. Likely the "
+            "answers cannot match: an endpoint that parses no tool calls, tool names or arguments that the "
+            "policy was not given, or a word threshold above 0.5. Look at the categories of some samples."
         )
     if metrics.rates[RateClass.ALWAYS] >= ALIKE * decided:
         messages = sum(metrics.by_label[ActionKind.MESSAGE].values()) / metrics.candidates
