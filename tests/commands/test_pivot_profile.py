@@ -21,7 +21,7 @@ from gymbal.commands import profile_plan
 from gymbal.commands.pivot_build import pivot_build
 from gymbal.commands.pivot_index import pivot_index
 from gymbal.commands.pivot_profile import pivot_profile
-from gymbal.errors import InputError, UsageError
+from gymbal.errors import InputError, MissingExtraError, UsageError
 from gymbal.io.profile_file import read_profile
 from gymbal.io.sample_journal import read_journal_header, read_samples
 from gymbal.model.profile import PivotProfile, SampleStatus
@@ -389,6 +389,7 @@ def test_a_config_that_does_not_score_the_rows_is_refused(tmp_path: Path) -> Non
     ("options", "said"),
     [
         ({"k": 1}, "at least 2"),
+        ({"api": "telnet"}, "telnet"),
         ({"limits": SamplingLimits(concurrency=0)}, "concurrency"),
         ({"budget": Budget(tokens=0)}, "budget"),
         ({"budget": Budget(cost=1.0)}, "prices"),
@@ -416,6 +417,7 @@ def test_profile_refuses_an_address_that_is_none(address: str, tmp_path: Path) -
 def test_an_empty_pivot_file_is_an_input_error(tmp_path: Path) -> None:
     with PolicyServer() as server, pytest.raises(InputError, match="no pivots"):
         profile(server, write_rows(tmp_path / "rows.jsonl", []))
+    assert [path.name for path in tmp_path.iterdir()] == ["rows.jsonl"]
 
 
 def command(rows: Path, base_url: str, *more: str) -> list[str]:
@@ -556,3 +558,10 @@ def test_rows_are_scored_by_the_config_beside_them(tmp_path: Path) -> None:
         profile(server, tmp_path / "desk" / "pivots.jsonl", k=2)
     header = read_journal_header(tmp_path / "desk" / "profile.samples.jsonl")
     assert header.config == {"word_count_similarity_threshold": 0.4}
+
+
+def test_asking_without_the_extra_names_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = write_rows(tmp_path / "rows.jsonl", [order_row(0, 1.0)])
+    monkeypatch.setitem(sys.modules, "aiohttp", None)
+    with PolicyServer() as server, pytest.raises(MissingExtraError, match=r"gymbal\[sampling\]"):
+        profile(server, rows)

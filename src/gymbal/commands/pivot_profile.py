@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from gymbal.commands.different_pivots import different_pivots
 from gymbal.commands.open_pivots import Pivots, digest_of, open_pivots
 from gymbal.commands.profile_plan import ProfilePlan
 from gymbal.errors import InputError, UsageError
@@ -75,19 +76,19 @@ def pivot_profile(
     A run that was interrupted or used up its budget still writes the profile of what it has: see
     `SampledReport.end`. Raises UsageError, InputError, and EndpointError when the endpoint cannot be asked.
     """
+    started = time.monotonic()
     limits, budget = limits or SamplingLimits(), budget or Budget()
     _check(k, limits, budget)
-    started = time.monotonic()
     output = Path(output)
     check_target(output)
     journal_path = output.with_name(output.name.removesuffix(".jsonl") + JOURNAL_ENDING)
     opened = open_pivots(pivots)
+    entries, duplicates = different_pivots(opened)
     scorer = _scorer(opened, config)
     endpoint = Endpoint(base_url=base_url, api_key=_key(api_key_env))
-    chosen = _api(api, journal_path, endpoint, limits, model)
     settings = SamplingSettings(
         model=model,
-        api=chosen,
+        api=_api(api, journal_path, endpoint, limits, model),
         temperature=temperature,
         top_p=top_p,
         max_output_tokens=max_output_tokens,
@@ -96,13 +97,13 @@ def pivot_profile(
     )
     meter = Meter(budget)
     with JournalWriter(journal_path, _header(settings, base_url, scorer, opened)) as journal:
-        plan = ProfilePlan(k, journal, meter, scorer=scorer, row=opened.row, model=model, progress=progress)
-        entries, duplicates = _take_in(opened, plan)
+        plan = ProfilePlan(
+            entries, k, journal, meter, scorer=scorer, row=opened.row, model=model, progress=progress
+        )
         plan.recall(journal.known)
         end = _ask(plan, _lanes(entries, opened), endpoint, settings, limits, meter, adaptive=adaptive)
     tally = OutcomeTally()
     write_profile(output, _profiles(entries, plan, tally))
-    counts = plan.counts()
     return ProfileReport(
         pivots=tally.pivots,
         duplicates=duplicates,
@@ -112,18 +113,7 @@ def pivot_profile(
         outcomes=tally.outcomes,
         by_kind=tally.by_kind,
         mean=tally.mean,
-        sampled=SampledReport(
-            model=model,
-            api=chosen,
-            end=end,
-            journal=str(journal_path),
-            samples=counts,
-            tokens=_tokens(meter, budget),
-            unaskable=plan.unaskable_counts(),
-            rule=plan.rule,
-            last_failure=plan.last_failure,
-            seconds=round(time.monotonic() - started, 3),
-        ),
+        sampled=_sampled(plan, settings, end, journal_path, _tokens(meter, budget), started),
         notes=tuple(_notes(tally, settings, scorer)),
     )
 
@@ -139,8 +129,10 @@ def _check(k: int, limits: SamplingLimits, budget: Budget) -> None:
 
 def _api(wanted: str, journal: Path, endpoint: Endpoint, limits: SamplingLimits, model: str) -> Api:
     """The API to ask; a journal that is gone on with has chosen it already."""
-    if wanted != DETECT:
+    if wanted in set(Api):
         return Api(wanted)
+    if wanted != DETECT:
+        raise UsageError(f"api must be {DETECT}, {' or '.join(Api)}, found {wanted!r}")
     if journal.is_file() and journal.stat().st_size:
         known = read_journal_header(journal).settings.get("api")
         if known in set(Api):
@@ -208,19 +200,6 @@ def _header(settings: SamplingSettings, base_url: str, scorer: RowScorer, opened
     )
 
 
-def _take_in(opened: Pivots, plan: ProfilePlan) -> tuple[list[PivotEntry], int]:
-    """The different pivots in order, and how many rows repeat one."""
-    entries = []
-    rows = 0
-    for entry in opened:
-        rows += 1
-        if plan.add(entry):
-            entries.append(entry)
-    if not entries:
-        raise InputError("holds no pivots", path=opened.files[0])
-    return entries, rows - len(entries)
-
-
 def _lanes(entries: Sequence[PivotEntry], opened: Pivots) -> list[list[str]]:
     """The pivots of each trajectory by depth, trajectories in order of their first pivot.
 
@@ -268,6 +247,28 @@ def _profiles(
         profile = plan.profile(entry.id)
         tally.add(profile, entry.kind)
         yield profile
+
+
+def _sampled(
+    plan: ProfilePlan,
+    settings: SamplingSettings,
+    end: SamplingEnd,
+    journal: Path,
+    tokens: TokenCounts,
+    started: float,
+) -> SampledReport:
+    return SampledReport(
+        model=settings.model,
+        api=settings.api,
+        end=end,
+        journal=str(journal),
+        samples=plan.counts(),
+        tokens=tokens,
+        unaskable=plan.unaskable_counts(),
+        rule=plan.rule,
+        last_failure=plan.last_failure,
+        seconds=round(time.monotonic() - started, 3),
+    )
 
 
 def _tokens(meter: Meter, budget: Budget) -> TokenCounts:

@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from gymbal.commands.different_pivots import different_pivots
 from gymbal.commands.open_pivots import Pivots, open_pivots
 from gymbal.errors import InputError, UsageError
 from gymbal.io.profile_file import check_target, write_profile
@@ -41,7 +42,7 @@ def pivot_profile_from_gym(pivots: str | Path, output: str | Path, run: str | Pa
     for reward in found.rewards:
         if reward.pivot is not None:
             by_pivot[reward.pivot].append(reward)
-    entries, duplicates = _different(open_pivots(pivots))
+    entries, duplicates = different_pivots(open_pivots(pivots))
     known = {entry.id for entry in entries}
     strangers = sum(len(rewards) for pivot, rewards in by_pivot.items() if pivot not in known)
     if not known & (by_pivot.keys() | found.planned.keys()):
@@ -69,7 +70,7 @@ def pivot_profile_from_field(pivots: str | Path, output: str | Path, field: str)
     opened = open_pivots(pivots)
     if opened.header is not None:
         raise UsageError("an index has no rows with fields: name the pivot file itself")
-    entries, duplicates = _different(opened)
+    entries, duplicates = different_pivots(opened)
     profiles = [_field_profile(opened, entry, field) for entry in entries]
     without = sum(profile.mean is None for profile in profiles)
     if without == len(profiles):
@@ -81,17 +82,6 @@ def pivot_profile_from_field(pivots: str | Path, output: str | Path, field: str)
         left_out={NO_FIELD: without} if without else {},
     )
     return _report(entries, duplicates, profiles, Path(output), ProfileSource.PASS_RATE, recorded)
-
-
-def _different(opened: Pivots) -> tuple[list[PivotEntry], int]:
-    entries: dict[str, PivotEntry] = {}
-    rows = 0
-    for entry in opened:
-        rows += 1
-        entries.setdefault(entry.id, entry)
-    if not entries:
-        raise InputError("holds no pivots", path=opened.files[0])
-    return list(entries.values()), rows - len(entries)
 
 
 def _gym_profile(pivot: str, rewards: list[RecordedReward], run: RecordedRewards) -> PivotProfile:

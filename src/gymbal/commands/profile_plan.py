@@ -44,6 +44,7 @@ class ProfilePlan:
 
     def __init__(
         self,
+        entries: Sequence[PivotEntry],
         k: int,
         journal: JournalWriter,
         meter: Meter,
@@ -69,21 +70,13 @@ class ProfilePlan:
         self._model = model
         self._progress = progress
         self._told = time.monotonic()
-        self._states: dict[str, _State] = {}
-        self._entries: dict[str, PivotEntry] = {}
+        self._entries = {entry.id: entry for entry in entries}
+        self._states = {pivot: _State() for pivot in self._entries}
         self._ready: dict[str, ReadyRow] = {}
         """Of the pivots that are being asked."""
         self._truncated = 0
         self._categories: Counter[str] = Counter()
         self._earlier = 0
-
-    def add(self, entry: PivotEntry) -> bool:
-        """Take in a pivot; False for one that is there already."""
-        if entry.id in self._entries:
-            return False
-        self._entries[entry.id] = entry
-        self._states[entry.id] = _State()
-        return True
 
     def recall(self, samples: Iterable[KnownSample]) -> None:
         """Take in what the journal holds. Samples of other pivots, or beyond `k`, stay in it unused."""
