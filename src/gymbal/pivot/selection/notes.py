@@ -74,8 +74,8 @@ def _too_few(metrics: SelectionMetrics, decided: int) -> str:
         messages = sum(metrics.by_label[ActionKind.MESSAGE].values()) / metrics.candidates
         return (
             f"{metrics.rates[RateClass.ALWAYS] / decided:.0%} always pass. Likely the verifier accepts too "
-            f"much: a word threshold near 0, or labels that are messages ({messages:.0%} are), which any text "
-            "satisfies. Else the policy has learned them."
+            f"much: a word threshold near 0, or labels that are messages ({messages:.0%} are), which any "
+            "text satisfies. Else the policy has learned them."
         )
     return (
         "The others split into always and never. Likely the samples of a pivot are all alike: a temperature "
