@@ -13,6 +13,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from order_rows import order_row, write_rows
 from policy_server import Faults, PolicyServer, last_user
@@ -29,7 +30,7 @@ from gymbal.model.profile_report import ProfileProgress, ProfileReport, SampledR
 from gymbal.model.sampling import Api, Budget, Prices, SamplingEnd, SamplingLimits
 from gymbal.sampling.client import EndpointError
 
-QUICK = SamplingLimits(concurrency=16, timeout=0.6, attempts=8, first_wait=0.01, longest_wait=0.05)
+QUICK = SamplingLimits(concurrency=16, timeout=20.0, attempts=8, first_wait=0.01, longest_wait=0.05)
 EXAMPLE = Path(__file__).parents[2] / "examples" / "rollouts" / "tool_use.rollouts.jsonl"
 
 
@@ -132,11 +133,12 @@ def test_profile_asks_with_tools_settings_and_key(tmp_path: Path, monkeypatch: p
 
 def test_profile_survives_a_rough_server(tmp_path: Path) -> None:
     faults = Faults(
-        too_many=0.05, server_error=0.05, stall=0.004, malformed=0.05, dropped=0.03, stall_seconds=5
+        too_many=0.05, server_error=0.05, stall=0.004, malformed=0.05, dropped=0.03, stall_seconds=20
     )
     rows = write_rows(tmp_path / "rows.jsonl", [order_row(n, n % 5 / 4) for n in range(200)])
+    limits = msgspec.structs.replace(QUICK, timeout=2.0)
     with PolicyServer(faults=faults) as server:
-        report = profile(server, rows)
+        report = profile(server, rows, limits=limits)
         assert server.seen.faults.keys() == {"too_many", "server_error", "stall", "malformed", "dropped"}
         assert sampled(report).samples.requests == 200 * 4 + server.seen.faults.total()
     assert sampled(report).end is SamplingEnd.COMPLETE
@@ -334,8 +336,8 @@ def test_trajectories_are_asked_by_depth_for_the_prefix_cache(tmp_path: Path) ->
 
 
 def test_concurrency_is_bounded_and_used(tmp_path: Path) -> None:
-    rows = write_rows(tmp_path / "rows.jsonl", [order_row(n, 0.5) for n in range(20)])
-    with PolicyServer(delay=0.02) as server:
+    rows = write_rows(tmp_path / "rows.jsonl", [order_row(n, 0.5) for n in range(10)])
+    with PolicyServer(delay=0.1) as server:
         profile(server, rows, limits=SamplingLimits(concurrency=7))
         assert server.seen.most_at_once == 7
 
