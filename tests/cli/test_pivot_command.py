@@ -100,3 +100,14 @@ def test_pivot_validate_takes_what_to_ask_of_the_rows(tmp_path: Path) -> None:
     ]
     refused = gymbal(tmp_path, "validate", "desk", "--require-field", "a..b")
     assert (refused.returncode, "is no path of a field" in refused.stderr) == (2, True)
+
+
+def test_pivot_build_says_how_far_it_is_only_when_asked(tmp_path: Path) -> None:
+    write_source(tmp_path)
+    for engine in ("in-process", "processes"):
+        build = ("build", "rollouts.jsonl", "--output", "desk", "--engine", engine, "--workers", "1")
+        quiet = gymbal(tmp_path, *build)
+        assert (quiet.returncode, quiet.stderr) == (0, "")
+        told = gymbal(tmp_path, *build, "--progress")
+        assert (told.returncode, told.stdout) == (0, quiet.stdout)
+        assert told.stderr == "0% of 0.0 MB\n"

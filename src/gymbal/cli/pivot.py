@@ -14,6 +14,7 @@ from gymbal.cli.pivot_profile import profile_command
 from gymbal.cli.pivot_rescore import rescore_command
 from gymbal.cli.pivot_select import select_command
 from gymbal.cli.pivot_validate import validate_command
+from gymbal.cli.progress import progress_option, shown_progress
 from gymbal.cli.render import emit, format_option
 
 source_format_option = click.option(
@@ -37,6 +38,7 @@ def pivot() -> None:
 )
 @selection_options
 @engine_options
+@progress_option
 @click.option("--overwrite", is_flag=True, help="Write into a folder that holds other files too.")
 @source_format_option
 @click.option(
@@ -53,6 +55,7 @@ def build_command(
     tools: str | None,
     engine: str,
     workers: int | None,
+    progress: bool | None,
     format: str,
     **selection: Any,
 ) -> None:
@@ -70,18 +73,20 @@ def build_command(
     from gymbal.report.pivot import build_document
 
     options = build_options(**selection)
-    metrics = pivot_build(
-        sources,
-        output,
-        name=name,
-        threshold=threshold,
-        options=options,
-        overwrite=overwrite,
-        source_format=source_format,
-        tools=tools,
-        engine=engine,
-        workers=workers,
-    )
+    with shown_progress(progress) as show:
+        metrics = pivot_build(
+            sources,
+            output,
+            name=name,
+            threshold=threshold,
+            options=options,
+            overwrite=overwrite,
+            source_format=source_format,
+            tools=tools,
+            engine=engine,
+            workers=workers,
+            progress=show,
+        )
     emit(build_document(metrics, output), metrics, format)
 
 
