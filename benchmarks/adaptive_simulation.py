@@ -7,7 +7,7 @@ its K rewards differ. The adaptive one sees the same rewards in the same order a
 that every difference is its doing: `changed` is the share of all decisions, `expected` what the pilot
 foresaw. `second` is what a second complete profile of the same policy decides otherwise: the share that is
 a matter of luck anyway. `lost` are pivots that the complete profile keeps and the adaptive one drops, as a
-share of those kept, with the mean distance of their true pass rates to 0 or 1 beside it.
+share of those kept; beside it the mean distance to 0 or 1 of their true pass rates, and of those kept.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
     rng = np.random.default_rng(arguments.seed)
-    print("| pass rates | mixed | rule | requests | changed | expected | second | lost | from 0 or 1 |")
-    print("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
+    print("| pass rates | mixed | rule | requests | changed | expected | second | lost | of them | of kept |")
+    print("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
     worst = 0.0
     for name, population in POPULATIONS.items():
         rates = population(rng, arguments.pivots)
@@ -87,6 +87,7 @@ def simulate(rates: Floats, k: int, rng: np.random.Generator) -> tuple[list[str]
         f"{np.mean(mixed != mixed_again):.1%}",
         f"{lost.sum() / mixed.sum():.1%}",
         f"{distance[lost].mean():.2f}" if lost.any() else "",
+        f"{distance[mixed & found].mean():.2f}",
     ]
     return cells, requests
 
