@@ -66,7 +66,7 @@ def select(
     """Decide on all pivots of a dataset, reading the rows of only those that the texts of rows decide on.
 
     `row` gives the row of an entry. Held are the ids of all pivots, and for each one with mixed rewards a few
-    numbers, 0.7 KB more where near duplicates are looked for. The decisions depend on the content of the
+    numbers, 2 KB more where near duplicates are looked for. The decisions depend on the content of the
     pivots and on the order of those with one id, and on nothing else. Raises InputError for a row whose texts
     cannot be read.
     """
