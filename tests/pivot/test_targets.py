@@ -1,8 +1,4 @@
-"""Rows for the verifiers beside the single-step one: what a build makes, and what labels score.
-
-The rewards in the tables are those that the servers of NeMo Gym 0.7.0 gave to a response that does exactly
-what the label says.
-"""
+"""Rows for the verifiers beside the single-step one: what a build makes, and what labels score."""
 
 from __future__ import annotations
 
@@ -14,6 +10,16 @@ import msgspec
 import pytest
 from episodes import call, item_of, items_of, read_rows, rollout, write_rollouts
 from msgspec import Raw
+from target_labels import (
+    ANSWER_1,
+    ANSWER_2,
+    MULTI_HARNESS_LABELS,
+    SWE_PIVOT_LABELS,
+    TERMINUS_JUDGE_LABELS,
+    Json,
+    swe_row,
+    tool,
+)
 
 from gymbal.commands.pivot_build import pivot_build
 from gymbal.commands.pivot_config import pivot_config
@@ -28,21 +34,6 @@ from gymbal.pivot.request import read_tools
 from gymbal.pivot.targets.detect import target_named, target_of_row
 from gymbal.pivot.targets.registry import row_target
 from gymbal.pivot.targets.wiring import target_wired
-
-Json = dict[str, Any]
-
-ANSWER_1 = {
-    "state_analysis": "a prompt",
-    "explanation": "list the files",
-    "commands": [{"keystrokes": "ls\n", "is_blocking": True, "timeout_sec": 1}],
-    "is_task_complete": False,
-}
-ANSWER_2 = {"analysis": "a prompt", "plan": "list", "commands": [{"keystrokes": "ls\n"}]}
-
-
-def tool(name: str, properties: Json, **schema: Any) -> Json:
-    parameters = {"type": "object", "properties": properties, **schema}
-    return {"type": "function", "name": name, "parameters": parameters, "strict": False}
 
 
 def text(content: str, number: int = 0) -> Json:
@@ -83,29 +74,9 @@ def test_swe_pivot_takes_single_tool_calls_only(tmp_path: Path) -> None:
     assert {row["pivot_info"]["target"] for row in rows} == {"swe_pivot"}
 
 
-def swe_row(name: str, arguments: Json) -> Json:
-    return {"expected_action": {"type": "function_call", "name": name, "arguments": json.dumps(arguments)}}
-
-
 @pytest.mark.parametrize(
     ("name", "arguments", "settings", "reward"),
-    [
-        ("str_replace_editor", {"command": "view", "path": "/a.py", "view_range": [40, 80]}, {}, 1.0),
-        # One line, and to the end of the file: last minus first is no length.
-        ("str_replace_editor", {"command": "view", "path": "/a.py", "view_range": [40, 40]}, {}, 0.0),
-        ("str_replace_editor", {"command": "view", "path": "/a.py", "view_range": [1, -1]}, {}, 0.0),
-        ("StrReplaceEditor", {"command": "view", "path": "/a.py", "view_range": "[7, 7]"}, {}, 0.0),
-        ("edit", {"command": "view", "view_range": ["1", "9"]}, {}, 1.0),
-        ("edit", {"command": "view", "view_range": [7]}, {}, 1.0),
-        ("edit", {"command": "create", "view_range": [7, 7]}, {}, 1.0),
-        ("view_file", {"command": "view", "view_range": [7, 7]}, {}, 1.0),
-        ("edit", {"command": "view", "view_range": [7, 7]}, {"enable_target_match": False}, 1.0),
-        ("execute_bash", {"command": "ls " + "x" * 5000}, {}, 1.0),
-        ("execute_bash", {}, {}, 1.0),
-        ("of_no_category", {"n": 1}, {}, 1.0),
-        ("edit", {"new_str": "a"}, {"similarity_full_credit": 1.2}, 0.0),
-        ("edit", {"new_str": "a"}, {"similarity_full_credit": 1.2, "enable_argument_similarity": False}, 1.0),
-    ],
+    SWE_PIVOT_LABELS,
 )
 def test_swe_pivot_scores_a_label_as_the_server_does(
     name: str, arguments: Json, settings: Json, reward: float
@@ -154,31 +125,9 @@ def test_terminus_judge_takes_only_the_harness_that_is_asked_for(tmp_path: Path)
     assert skips(metrics) == {"unsupported_action": 1}
 
 
-SIMILARITY = {"enable_string_similarity": True, "enable_llm_judge": False}
-
-
 @pytest.mark.parametrize(
     ("row", "settings", "reward"),
-    [
-        ({"expected_answer": json.dumps(ANSWER_1)}, SIMILARITY, 1.0),
-        ({"expected_answer": json.dumps(ANSWER_1 | {"commands": []})}, SIMILARITY, 1.0),
-        ({"expected_answer": json.dumps(ANSWER_1 | {"more": 1})}, SIMILARITY, 0.0),
-        ({"expected_answer": json.dumps(ANSWER_1 | {"is_task_complete": 1})}, SIMILARITY, 0.0),
-        ({"expected_answer": json.dumps(ANSWER_2)}, SIMILARITY, 0.0),
-        ({"expected_answer": json.dumps(ANSWER_1 | {"explanation": "a </think> b"})}, SIMILARITY, 0.0),
-        ({"expected_answer": json.dumps([ANSWER_1])}, SIMILARITY, 0.0),
-        ({"expected_answer": json.dumps(ANSWER_1), "threshold": 1.1}, SIMILARITY, 0.0),
-        (
-            {"expected_answer": json.dumps(ANSWER_1)},
-            SIMILARITY | {"string_similarity_threshold": 1.1},
-            0.0,
-        ),
-        (
-            {"expected_answer": json.dumps(ANSWER_1)},
-            {"enable_string_similarity": False, "enable_llm_judge": False},
-            1.0,
-        ),
-    ],
+    TERMINUS_JUDGE_LABELS,
 )
 def test_terminus_judge_scores_a_label_as_the_server_does(row: Json, settings: Json, reward: float) -> None:
     row = row | {"metadata": {"harness": "terminus_1"}}
@@ -203,38 +152,9 @@ def test_multi_harness_rows_carry_harness_and_tools(tmp_path: Path) -> None:
         assert row["declared_tools"] == row["responses_create_params"]["tools"]
 
 
-TEXT, LIST = {"type": "string"}, {"type": "array"}
-ANY: Json = {}
-
-
 @pytest.mark.parametrize(
     ("harness", "name", "arguments", "properties", "reward"),
-    [
-        ("codex", "exec_command", {"cmd": "ls"}, {"cmd": TEXT}, 1.0),
-        ("codex", "exec_command", {"workdir": "/"}, {"cmd": TEXT, "workdir": TEXT}, 0.0),
-        ("codex", "exec_command", {"cmd": ["ls"]}, {"cmd": ANY}, 0.0),
-        ("codex", "update_plan", {"plan": [{"step": "a"}]}, {"plan": LIST}, 1.0),
-        ("codex", "update_plan", {"plan": []}, {"plan": LIST}, 0.0),
-        ("codex", "update_plan", {"plan": '[{"step": 1}]'}, {"plan": LIST}, 1.0),
-        ("codex", "of_no_rule", {"n": 1}, {"n": ANY}, 1.0),
-        ("codex", "of_no_rule", {"n": 1}, {"n": TEXT}, 0.0),
-        ("agent006", "execute_python", {"code": " "}, {"code": TEXT}, 0.0),
-        ("agent006", "return_result", {"result": "[1]"}, {"result": LIST}, 0.0),
-        ("agent006", "return_result", {"result": [1]}, {"result": LIST}, 1.0),
-        ("opencode", "edit", {"filePath": "a", "oldString": "x", "newString": "x"}, {}, 0.0),
-        ("opencode", "edit", {"filePath": "a", "oldString": "x", "newString": "y"}, {}, 1.0),
-        ("opencode", "edit", {"filePath": "a"}, {}, 0.0),
-        ("opencode", "todowrite", {"todos": "[]"}, {"todos": LIST}, 0.0),
-        ("opencode", "todowrite", {"todos": []}, {"todos": LIST}, 1.0),
-        ("opencode", "todowrite", {"todos": [{"status": "done"}]}, {"todos": LIST}, 1.0),
-        ("opencode", "grep", {"pattern": "x"}, {}, 1.0),
-        ("stirrup", "finish", {"reason": "done", "paths": ["a"]}, {}, 1.0),
-        ("stirrup", "finish", {"reason": "done", "paths": '["a"]'}, {"paths": LIST}, 0.0),
-        ("stirrup", "finish", {"reason": "", "paths": ["a"]}, {}, 0.0),
-        ("stirrup", "web_search", {"query": ""}, {}, 0.0),
-        ("stirrup", "fetch_web_page", {"url": "HTTP://a"}, {}, 1.0),
-        ("generic", "bash", {}, {"command": TEXT}, 1.0),
-    ],
+    MULTI_HARNESS_LABELS,
 )
 def test_multi_harness_scores_a_label_as_the_server_does(
     harness: str, name: str, arguments: Json, properties: Json, reward: float

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_targets import ANSWER_1, ANSWER_2, Json, build, swe_row, text
+from target_labels import ANSWER_1, ANSWER_2, Json, swe_row
+from test_targets import build, text
 
 from gymbal.commands.pivot_validate import pivot_validate
 from gymbal.model.pivot import ValidationReport

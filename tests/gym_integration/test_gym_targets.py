@@ -1,0 +1,107 @@
+"""The servers of the other targets give built labels the reward that a build and a validation promise."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from target_labels import (
+    ANSWER_1,
+    ANSWER_2,
+    MULTI_HARNESS_LABELS,
+    SWE_PIVOT_LABELS,
+    TERMINUS_JUDGE_LABELS,
+    Json,
+    swe_row,
+    tool,
+)
+
+from gymbal.commands.pivot_build import pivot_build
+from gymbal.io.decode import read_yaml
+from gymbal.model.target import Target
+from gymbal.pivot.options import BuildOptions
+from gymbal.pivot.targets.wiring import wired
+
+PROGRAM = Path(__file__).with_name("gym_targets.py")
+EXAMPLE = Path(__file__).parents[2] / "examples" / "rollouts" / "tool_use.rollouts.jsonl"
+REQUEST: Json = {"responses_create_params": {"input": [{"role": "user", "content": "go"}]}}
+
+
+def rewards(gym_venv: Path, target: Target, cases: Sequence[tuple[Json, Json]]) -> list[Any]:
+    """The server's reward for the label of each row under a config; skips where it cannot run."""
+    lines = [json.dumps({"target": target, "row": row, "config": config}) + "\n" for row, config in cases]
+    done = subprocess.run(
+        [str(gym_venv / "bin" / "python"), str(PROGRAM)],
+        input="".join(lines),
+        capture_output=True,
+        encoding="utf-8",
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    found = [json.loads(line) for line in done.stdout.splitlines() if line[:1] in '"0123456789']
+    if "missing" in found:
+        pytest.skip(f"the Gym environment lacks a package that {target} needs: openapi-schema-validator")
+    return found
+
+
+def source_for(target: Target, folder: Path) -> Path:
+    """Rollouts with actions that the target can expect."""
+    if target is not Target.TERMINUS_JUDGE:
+        return EXAMPLE
+    lines = []
+    for answer in (ANSWER_1, ANSWER_2):
+        item = {"type": "message", "id": "m", "role": "assistant", "status": "completed"}
+        content = [{"type": "output_text", "text": json.dumps(answer), "annotations": []}]
+        lines.append(
+            json.dumps(REQUEST | {"response": {"output": [item | {"content": content}]}, "reward": 1.0})
+        )
+    source = folder / "terminal.jsonl"
+    source.write_text("\n".join(lines), encoding="utf-8")
+    return source
+
+
+@pytest.mark.parametrize("target", [target for target in Target if target is not Target.SINGLE_STEP])
+def test_gym_gives_built_labels_of_a_target_a_reward_of_one(
+    gym_venv: Path, tmp_path: Path, target: Target
+) -> None:
+    options = BuildOptions(target=target, harness=None)
+    metrics = pivot_build(source_for(target, tmp_path), tmp_path / "rows", options=options)
+    settings = dict(wired(read_yaml(tmp_path / "rows" / "config.yaml"), None).settings)
+    lines = (tmp_path / "rows" / "pivots.jsonl").read_text(encoding="utf-8").splitlines()
+    found = rewards(gym_venv, target, [(json.loads(line), settings) for line in lines])
+    assert found == [1.0] * metrics.kept
+    assert metrics.kept > 1
+
+
+def test_gym_scores_labels_of_swe_pivot_as_the_table_says(gym_venv: Path) -> None:
+    table = SWE_PIVOT_LABELS
+    cases = [
+        (REQUEST | swe_row(name, arguments), {"reward_mode": "binary"} | settings)
+        for name, arguments, settings, _ in table
+    ]
+    assert rewards(gym_venv, Target.SWE_PIVOT, cases) == [reward for *_, reward in table]
+
+
+def test_gym_scores_labels_of_terminus_judge_as_the_table_says(gym_venv: Path) -> None:
+    table = TERMINUS_JUDGE_LABELS
+    cases = [
+        (REQUEST | row | {"metadata": {"harness": "terminus_1"}}, settings) for row, settings, _ in table
+    ]
+    assert rewards(gym_venv, Target.TERMINUS_JUDGE, cases) == [reward for *_, reward in table]
+
+
+def test_gym_scores_labels_of_multi_harness_as_the_table_says(gym_venv: Path) -> None:
+    table = MULTI_HARNESS_LABELS
+    settings = {"tool_call_comparator_config": {"string_similarity_threshold": 0.9}}
+    cases = []
+    for harness, name, arguments, properties, _ in table:
+        action = {"type": "function_call", "name": name, "arguments": json.dumps(arguments)}
+        declared = [tool(name, properties)]
+        row = {"harness": harness, "expected_action": action, "declared_tools": declared}
+        cases.append((REQUEST | row, settings))
+    assert rewards(gym_venv, Target.TERMINAL_MULTI_HARNESS, cases) == [reward for *_, reward in table]
