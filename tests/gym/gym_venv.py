@@ -22,6 +22,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 GYM = "nemo-gym==0.7.0"
+OF_SERVERS = "openapi-schema-validator==0.6.3"
+"""What the servers terminus_judge and terminal_multi_harness ask for beside Gym."""
 CONSTRAINTS = Path(__file__).with_name("gym-constraints.txt")
 STAMP = ".nemo-gym-installed"
 LOCK = ".being-made"
@@ -95,7 +97,7 @@ def install(folder: Path) -> None:
     # Without a network, pip would try for a quarter of an hour.
     pip += ["--timeout", "30", "--retries", "2"]
     # Gym 0.7.0 asks for Python 3.13.14, and works with earlier ones of 3.13.
-    if run([*pip, "--ignore-requires-python", "--constraint", str(CONSTRAINTS), GYM]):
+    if run([*pip, "--ignore-requires-python", "--constraint", str(CONSTRAINTS), GYM, OF_SERVERS]):
         raise InstallError(f"pip could not install {GYM}")
     (folder / STAMP).write_text(GYM, encoding="utf-8")
     say(f"installed after {time.monotonic() - start:.0f} s")
