@@ -58,6 +58,15 @@ class PlanKind(msgspec.Struct, frozen=True, kw_only=True):
     cluster: str | None = None
 
 
+COLUMNS = (
+    *("kind_R", "content_R", "task_R", "repeat_R", "line_R", "reward_R", "input_tokens_R"),
+    *("output_tokens_R", "model_calls_R", "tool_calls_R", "answer_R", "prompt_tokens_R"),
+)
+"""Columns of a `RolloutTable`; whole numbers of 64 bits, but for the reward."""
+
+Cells = tuple[int, int, int, int, int, float, int, int, int, int, int, int]
+
+
 class RolloutTable:
     """Scored rollouts in file order. Iterating makes a `Rollout` of each row, which is slow for many."""
 
@@ -87,55 +96,35 @@ class RolloutTable:
         table = cls()
         kinds: dict[RowKind, int] = {}
         contents: dict[TaskContent, int] = {}
+        cells: list[Cells] = []
         for row in rollouts:
             kind = kinds.setdefault(_kind_of(row), len(kinds))
             content = contents.setdefault(row.content, len(contents))
-            table.append(
-                kind,
-                content,
-                row.key.task,
-                row.key.repeat,
-                row.line,
-                nan if row.reward is None else row.reward,
-                NO_COUNT if row.input_tokens is None else row.input_tokens,
-                NO_COUNT if row.output_tokens is None else row.output_tokens,
-                row.model_calls,
-                row.tool_calls,
-                row.answer,
-                row.prompt_tokens or 0,
+            cells.append(
+                (
+                    kind,
+                    content,
+                    row.key.task,
+                    row.key.repeat,
+                    row.line,
+                    nan if row.reward is None else row.reward,
+                    NO_COUNT if row.input_tokens is None else row.input_tokens,
+                    NO_COUNT if row.output_tokens is None else row.output_tokens,
+                    row.model_calls,
+                    row.tool_calls,
+                    row.answer,
+                    row.prompt_tokens or 0,
+                )
             )
+        table.extend(cells)
         table.kinds.extend(kinds)
         table.contents.extend(contents)
         return table
 
-    def append(
-        self,
-        kind: int,
-        content: int,
-        task: int,
-        repeat: int,
-        line: int,
-        reward: float,
-        input_tokens: int,
-        output_tokens: int,
-        model_calls: int,
-        tool_calls: int,
-        answer: int,
-        prompt_tokens: int,
-    ) -> None:
-        """Add a row; raises OverflowError for a number that no column holds, and then adds nothing of use."""
-        self.kind_R.append(kind)
-        self.content_R.append(content)
-        self.task_R.append(task)
-        self.repeat_R.append(repeat)
-        self.line_R.append(line)
-        self.reward_R.append(reward)
-        self.input_tokens_R.append(input_tokens)
-        self.output_tokens_R.append(output_tokens)
-        self.model_calls_R.append(model_calls)
-        self.tool_calls_R.append(tool_calls)
-        self.answer_R.append(answer)
-        self.prompt_tokens_R.append(prompt_tokens)
+    def extend(self, rows: Iterable[Cells]) -> None:
+        """Add rows, each with its cells in the order of `COLUMNS`."""
+        for name, cells in zip(COLUMNS, zip(*rows, strict=True), strict=False):
+            getattr(self, name).extend(cells)
 
     def __len__(self) -> int:
         return len(self.kind_R)
@@ -217,7 +206,7 @@ class RolloutTable:
             return self
         is_kept_R = bytes(is_kept_K[kind] for kind in self.kind_R)
         table = self._sharing_columns()
-        for name in _COLUMNS:
+        for name in COLUMNS:
             column = getattr(self, name)
             setattr(table, name, array(column.typecode, compress(column, is_kept_R)))
         return table
@@ -225,15 +214,9 @@ class RolloutTable:
     def _sharing_columns(self) -> RolloutTable:
         table = RolloutTable()
         table.kinds, table.contents = self.kinds, self.contents
-        for name in _COLUMNS:
+        for name in COLUMNS:
             setattr(table, name, getattr(self, name))
         return table
-
-
-_COLUMNS = (
-    *("kind_R", "content_R", "task_R", "repeat_R", "line_R", "reward_R", "input_tokens_R"),
-    *("output_tokens_R", "model_calls_R", "tool_calls_R", "answer_R", "prompt_tokens_R"),
-)
 
 
 class PlanTable:

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from gymbal.model.rollout import Stop
-from gymbal.model.rollout_table import NO_COUNT, RolloutTable, RowKind
+from gymbal.model.rollout_table import NO_COUNT, Cells, RolloutTable, RowKind
 from gymbal.readers.run.content import Request, RequestReader
 from gymbal.readers.run.keys import UNNAMED_AGENT, RowNumbers
 from gymbal.readers.run.output import OutputFacts, read_output
@@ -56,7 +56,8 @@ class RolloutReader:
     def _add(self, data: bytes, line: int, file: str) -> None:
         row = read_row(data)
         _check_row(row)
-        self._add_row(row, self._requests.read(row.responses_create_params), line, file)
+        request = self._requests.read(row.responses_create_params)
+        self.table.extend([self._cells(row, request, line, file)])
 
     def _add_block(self, block: bytes, line: int, file: str) -> Sequence[None] | None:
         rows = read_block(block)
@@ -68,11 +69,11 @@ class RolloutReader:
                 _check_row(row)
         except (msgspec.DecodeError, RecursionError, NotARowError):
             return None
-        for number, (row, request) in enumerate(zip(rows, requests, strict=True), line):
-            self._add_row(row, request, number, file)
+        read = enumerate(zip(rows, requests, strict=True), line)
+        self.table.extend([self._cells(row, request, number, file) for number, (row, request) in read])
         return [None] * len(rows)
 
-    def _add_row(self, row: RolloutRow, request: Request, line: int, file: str) -> None:
+    def _cells(self, row: RolloutRow, request: Request, line: int, file: str) -> Cells:
         response = row.response if isinstance(row.response, Response) else _NO_RESPONSE
         seen = _NO_OUTPUT if response.output is None else read_output(response.output)
         kind = self._kind(row, response, request, seen, file)
@@ -81,7 +82,7 @@ class RolloutReader:
             task, repeat = self._numbers_of(row, request, file, self.table.kinds[kind].server)
         usage = response.usage or _NO_USAGE
         recorded = row.ng_trajectory and row.ng_trajectory.model_calls
-        self.table.append(
+        return (
             kind,
             request.content_number,
             task,
