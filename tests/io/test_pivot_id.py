@@ -47,3 +47,10 @@ def test_pivot_id_of_content_tells_labels_apart() -> None:
 def test_pivot_id_of_no_object_is_a_decode_error() -> None:
     with pytest.raises(msgspec.DecodeError):
         pivot_id_of_line(b"[1]")
+
+
+def test_rows_that_expect_another_answer_have_another_id() -> None:
+    # terminus_judge rows have `expected_answer` in place of an expected action.
+    state = {"responses_create_params": {"input": "x", "tools": []}}
+    ids = {pivot_id(state | {"expected_answer": answer}) for answer in ("a", "b")}
+    assert len(ids) == 2

@@ -10,6 +10,8 @@ import msgspec
 from gymbal.io.fingerprint import fingerprint
 
 REQUEST, LABEL, INFO = "responses_create_params", "expected_action", "pivot_info"
+ANSWER = "expected_answer"
+"""What rows of `terminus_judge` have in place of an expected action."""
 
 _STATE_FIELDS = ("instructions", "input", "tools")
 """Of the request. Sampling settings are left out: a Gym run overrides them in the same pivot."""
@@ -30,7 +32,7 @@ def pivot_id(row: Mapping[str, Any]) -> str:
     """The `pivot_info.uuid` of a decoded row, which gymbal derives from its content; else a content digest.
 
     A `uuid` elsewhere in the row is not used: other programs number tasks by it, or draw it anew each time.
-    The digest (32 hex characters) is of instructions, input, tools and expected action.
+    The digest (32 hex characters) is of instructions, input, tools and what is expected.
     """
     info = row.get(INFO)
     uuid = info.get("uuid") if isinstance(info, Mapping) else None
@@ -38,7 +40,7 @@ def pivot_id(row: Mapping[str, Any]) -> str:
         return uuid
     request = row.get(REQUEST)
     state = [request.get(name) for name in _STATE_FIELDS] if isinstance(request, Mapping) else None
-    return fingerprint([state, row.get(LABEL)])
+    return fingerprint([state, row.get(LABEL, row.get(ANSWER))])
 
 
 def pivot_id_of_line(data: bytes) -> str:
