@@ -21,6 +21,7 @@ from target_labels import (
     tool,
 )
 
+from gymbal.commands.pivot_audit import pivot_audit
 from gymbal.commands.pivot_build import pivot_build
 from gymbal.commands.pivot_config import pivot_config
 from gymbal.commands.pivot_stats import pivot_stats
@@ -265,3 +266,16 @@ def test_every_engine_writes_the_same_rows_of_a_target(tmp_path: Path, target: T
     assert here.skipped["duplicate"] == 3 * here.kept > 0
     for name in ("pivots.jsonl", "skipped.jsonl", "metrics.json"):
         assert (tmp_path / "there" / name).read_bytes() == (tmp_path / "here" / name).read_bytes()
+
+
+@pytest.mark.parametrize("target", [Target.SWE_PIVOT, Target.TERMINAL_MULTI_HARNESS])
+def test_rows_of_a_target_audit_clean(tmp_path: Path, target: Target) -> None:
+    metrics, _ = build(tmp_path, "RMCOCCOOCOM", target)
+    report = pivot_audit(tmp_path / "dataset", tmp_path / "rollouts.jsonl")
+    assert (report.rows, report.calls, report.problems) == (metrics.kept, metrics.candidates, ())
+
+
+def test_audit_says_that_it_reads_no_expected_answers(tmp_path: Path) -> None:
+    build(tmp_path, [text(json.dumps(ANSWER_1))], Target.TERMINUS_JUDGE)
+    with pytest.raises(UsageError, match="rows of terminus_judge"):
+        pivot_audit(tmp_path / "dataset", tmp_path / "rollouts.jsonl")
