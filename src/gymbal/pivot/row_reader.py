@@ -25,7 +25,7 @@ from gymbal.pivot.request import REQUEST_FIELDS
 _SPACE = b" \t\n\r"
 _INPUT_KEY, _TOOLS_KEY = b'"input":', b'"tools":'
 
-_LEAST_TOOLS_BYTES = 2048
+_LEAST_TOOLS_BYTES = 1024
 """Shorter lists of tools are decoded sooner than looked for."""
 
 _OTHER_FIELDS = tuple(sorted(REQUEST_FIELDS - {"input", "tools"}))
