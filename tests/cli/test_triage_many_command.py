@@ -85,3 +85,38 @@ def test_metric_that_no_side_reports_is_refused_with_those_there_are(candidates:
 @pytest.mark.parametrize("candidate", [CANDIDATE, "72% n=18 k=4"])
 def test_level_that_is_no_number_is_refused(candidate: str) -> None:
     assert gymbal("triage", BASELINE, candidate, "--level", "nan").returncode == 2
+
+
+@pytest.fixture
+def engine_logs(tmp_path: Path) -> tuple[Path, Path]:
+    """Logs of two versions of one engine."""
+    logs = (tmp_path / "old.log", tmp_path / "new.log")
+    for log, version in zip(logs, ("0.11.0", "0.12.0"), strict=True):
+        log.write_text(f"INFO vLLM API server version {version}\n")
+    return logs
+
+
+def test_each_candidate_takes_evidence_of_its_own(tmp_path: Path, engine_logs: tuple[Path, Path]) -> None:
+    old, new = engine_logs
+    same, other = tmp_path / "same", tmp_path / "other=run"
+    for folder in (same, other):
+        shutil.copytree(BASELINE, folder)
+    logs = ("--left-log", old, "--right-log", f"{same}={old}", "--right-log", f"{other}={new}")
+    result = gymbal("triage", BASELINE, same, other, *logs, "--format", "json")
+    report = json.loads(result.stdout)
+    assert [row["rung"] for row in report["comparisons"]] == ["noise", "code"]
+    assert "0.12.0" in [fact["right"] for fact in report["candidates"][1]["rungs"][1]["facts"]]
+
+
+def test_evidence_for_no_candidate_is_refused(tmp_path: Path, engine_logs: tuple[Path, Path]) -> None:
+    other = tmp_path / "other"
+    shutil.copytree(BASELINE, other)
+    result = gymbal("triage", BASELINE, CANDIDATE, other, "--right-log", engine_logs[0])
+    assert result.returncode == 2
+    assert "CANDIDATE=VALUE" in result.stderr
+
+
+def test_config_beside_a_published_number_is_refused() -> None:
+    result = gymbal("triage", BASELINE, "72% n=18 k=4", "--right-gym-config", "gym.yaml")
+    assert result.returncode == 2
+    assert "published number" in result.stderr

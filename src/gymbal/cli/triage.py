@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from gymbal.cli.render import emit, format_option
+from gymbal.cli.side_options import evidence_beside, side_options
 
 
 @click.command()
@@ -37,16 +38,13 @@ from gymbal.cli.render import emit, format_option
     help="Field of the dataset whose equal values make a cluster of tasks, such as a document or repository.",
 )
 @click.option("--strict", is_flag=True, help="Exit with 4 when a cause could not be checked.")
-@click.option("--left-log", multiple=True, metavar="FILE", help="Log of what launched or served BASE.")
-@click.option("--right-log", multiple=True, metavar="FILE", help="Log of what launched or served CANDIDATE.")
-@click.option("--left-env-file", multiple=True, metavar="FILE", help="Environment that BASE was launched in.")
-@click.option(
-    "--right-env-file", multiple=True, metavar="FILE", help="Environment that CANDIDATE was launched in."
-)
+@side_options
+@click.option("--gym-python", metavar="PATH", help="Python of the Gym that rebuilds; by default gym on PATH.")
 @click.option("--gym-repo", metavar="DIR", help="Clone of NeMo Gym, to say what two commits differ in.")
 @click.pass_context
 def triage(
     ctx: click.Context,
+    /,
     base: str,
     candidates: tuple[str, ...],
     format: str,
@@ -57,17 +55,16 @@ def triage(
     margin: float | None,
     cluster: str | None,
     strict: bool,
-    left_log: tuple[str, ...],
-    right_log: tuple[str, ...],
-    left_env_file: tuple[str, ...],
-    right_env_file: tuple[str, ...],
+    gym_python: str | None,
     gym_repo: str | None,
+    **beside: tuple[str, ...],
 ) -> None:
     """Explain why CANDIDATE scores differently from BASE.
 
     Each side is a run directory, a rollouts file in one, a quoted glob of shards, or a published number.
     Several candidates, or several metrics, are judged together: Holm's method over all comparisons. The exit
-    code is then the worst, in the order 3, 4, 1, 0.
+    code is then the worst, in the order 3, 4, 1, 0. With several candidates the value of an option for
+    CANDIDATE is written as CANDIDATE=VALUE, with the candidate as it was given.
 
     \b
     Exit codes
@@ -77,8 +74,8 @@ def triage(
       3  not comparable: a run is broken
       4  cannot tell, evidence is missing (only with --strict)
     """
+    left, right = evidence_beside(beside, candidates, gym_python)
     if len(candidates) == len(metrics) == 1:
-        from gymbal.commands.side import Evidence
         from gymbal.commands.triage import triage_runs
         from gymbal.report.triage import triage_document
 
@@ -92,8 +89,8 @@ def triage(
             margin=margin,
             cluster=cluster,
             strict=strict,
-            left_evidence=Evidence(logs=left_log, env_files=left_env_file),
-            right_evidence=Evidence(logs=right_log, env_files=right_env_file),
+            left_evidence=left,
+            right_evidence=right[candidates[0]],
             gym_repo=gym_repo,
         )
         emit(triage_document(report), report, format)
@@ -101,9 +98,6 @@ def triage(
 
     if cluster is not None:
         raise click.UsageError("--cluster needs one candidate and one metric")
-    if left_log or right_log or left_env_file or right_env_file or gym_repo:
-        raise click.UsageError("logs, environments and --gym-repo need one candidate and one metric")
-
     from gymbal.commands.triage import triage_many
     from gymbal.report.comparison import comparison_document
 
@@ -116,6 +110,9 @@ def triage(
         seed=seed,
         margin=margin,
         strict=strict,
+        base_evidence=left,
+        candidate_evidence=right,
+        gym_repo=gym_repo,
     )
     emit(comparison_document(table), table, format)
     ctx.exit(table.exit_code)

@@ -14,7 +14,9 @@ import msgspec
 from gymbal.errors import GymbalError
 from gymbal.io.secrets import MASK
 from gymbal.model.finding import Comparison, Finding, RolloutCounts, Rung, TriageReport
+from gymbal.model.reference import Reference
 from gymbal.model.run import Run
+from gymbal.readers.reference import is_reference
 from gymbal.readers.run.locate import StemFiles, locate
 from gymbal.readers.run.provenance import read_launches
 
@@ -32,15 +34,20 @@ class _Place(msgspec.Struct, frozen=True, kw_only=True):
     """Its own launch command; None where it is not known whole."""
 
 
-def with_commands(
-    report: TriageReport, left: str | Path, right: str | Path, runs: tuple[object, object]
-) -> TriageReport:
-    """Return `report` with the commands that its verdict calls for; `runs` are the sides as read."""
-    given = (str(left), str(right))
-    places = [
-        _place(text, side) if isinstance(side, Run) else None for text, side in zip(given, runs, strict=True)
-    ]
-    commands = tuple(dict.fromkeys(_commands(report, given, places)))
+Given = tuple[str, str | None]
+"""A side as it was given, and the launch command that its evidence names."""
+
+
+def named_launch(side: Run | Reference) -> str | None:
+    """The launch command that a log or another record of the run names."""
+    facts = side.facts if isinstance(side, Run) else ()
+    return next((str(fact.value) for fact in facts if fact.name == "command" and fact.is_known), None)
+
+
+def with_commands(report: TriageReport, left: Given, right: Given) -> TriageReport:
+    """Return `report` with the commands that its verdict calls for."""
+    places = [None if is_reference(text) else _place(text, launched) for text, launched in (left, right)]
+    commands = tuple(dict.fromkeys(_commands(report, (left[0], right[0]), places)))
     return msgspec.structs.replace(report, verdict=msgspec.structs.replace(report.verdict, commands=commands))
 
 
@@ -119,22 +126,18 @@ def _reverify(place: _Place) -> Iterator[str]:
     yield shlex.join((*words, "--rollouts", str(files.rollouts), "--output", str(output)))
 
 
-def _place(given: str, run: Run) -> _Place | None:
+def _place(given: str, named: str | None) -> _Place | None:
     files = locate(given)
     if len(files.stems) != 1:
         return None
     (stem,) = files.stems
-    return _Place(given=given, files=stem, launched=_launched(stem, run))
+    return _Place(given=given, files=stem, launched=_launched(stem, named))
 
 
-def _launched(files: StemFiles, run: Run) -> str | None:
-    """The command of the last recorded launch, else that of a log; None for one with masked words."""
-    text: str | None = None
-    if files.provenance is not None:
-        text = _recorded(files.provenance)
-    if text is None:
-        fact = next((fact for fact in run.facts if fact.name == "command" and fact.is_known), None)
-        text = None if fact is None else str(fact.value)
+def _launched(files: StemFiles, named: str | None) -> str | None:
+    """The command of the last recorded launch, else the one named; None for one with masked words."""
+    recorded = None if files.provenance is None else _recorded(files.provenance)
+    text = recorded or named
     return None if text is None or MASK in text or "eval run" not in text else text
 
 

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 
-from gymbal.commands.handoff import with_commands
+from gymbal.commands.handoff import named_launch, with_commands
 from gymbal.commands.labels import check_candidates, distinct_labels
 from gymbal.commands.side import NO_EVIDENCE, Evidence, read_side
+from gymbal.errors import UsageError
 from gymbal.model.comparison import ComparisonReport
 from gymbal.model.finding import TriageReport
+from gymbal.model.reference import Reference
 from gymbal.model.run import Run
 from gymbal.readers.reference import is_reference, read_reference
 from gymbal.readers.run.locate import locate
 from gymbal.triage.explain import explain_pair, pair_up
-from gymbal.triage.explain_many import explain_many
+from gymbal.triage.explain_many import HistoryBetween, explain_many
 from gymbal.triage.metric import DEFAULT_METRIC
 from gymbal.triage.published.explain import explain_published
 
@@ -60,14 +62,11 @@ def triage_runs(
             by_cluster=cluster is not None,
         )
         if gym_repo is not None:
-            # Only here, so that a triage without a repository does not wait for what starts programs.
-            from gymbal.commands.history import history_between
-
-            pair = msgspec.structs.replace(pair, history=history_between(mine, theirs, gym_repo))
+            pair = msgspec.structs.replace(pair, history=_history(gym_repo)(mine, theirs))
         report = explain_pair(pair, strict=strict)
     else:
         report = explain_published(mine, theirs, metric=metric, agent=agent, level=level, strict=strict)
-    return with_commands(report, left, right, (mine, theirs))
+    return with_commands(report, (str(left), named_launch(mine)), (str(right), named_launch(theirs)))
 
 
 def triage_many(
@@ -80,28 +79,51 @@ def triage_many(
     seed: int = 0,
     margin: float | None = None,
     strict: bool = False,
+    base_evidence: Evidence = NO_EVIDENCE,
+    candidate_evidence: Mapping[str, Evidence] | None = None,
+    gym_repo: str | Path | None = None,
 ) -> ComparisonReport:
     """Say for each candidate and metric why it scores differently from `base`, and judge them together.
 
     Sides are as in `triage_runs`; each is read once, and one candidate is held at a time. Two sides of the
-    same name go by their paths. Raises InputError or UsageError for what cannot be read or chosen.
+    same name go by their paths. `candidate_evidence` is by candidate, as it was given. Raises InputError or
+    UsageError for what cannot be read or chosen.
     """
     given = (str(base), *check_candidates(candidates))
+    evidence = candidate_evidence or {}
+    for name in evidence:
+        if name not in given[1:]:
+            raise UsageError(f"{name} is no candidate", remedy=f"there are: {', '.join(given[1:])}")
     labels = distinct_labels([_label(side) for side in given], given)
-    sides = (
-        msgspec.structs.replace(read_side(side), label=label)
-        for side, label in zip(given, labels, strict=True)
-    )
-    return explain_many(
-        next(sides),
-        sides,
+    beside = [base_evidence, *(evidence.get(side, NO_EVIDENCE) for side in given[1:])]
+    launches: dict[str, str | None] = {}
+
+    def read(place: int) -> Run | Reference:
+        side = read_side(given[place], beside[place])
+        launches[labels[place]] = named_launch(side)
+        return msgspec.structs.replace(side, label=labels[place])
+
+    table = explain_many(
+        read(0),
+        (read(place) for place in range(1, len(given))),
         metrics=metrics,
         agent=agent,
         level=level,
         seed=seed,
         margin=margin,
         strict=strict,
+        history=None if gym_repo is None else _history(gym_repo),
     )
+    known = {label: (text, launches[label]) for label, text in zip(labels, given, strict=True)}
+    reports = (with_commands(row, known[labels[0]], known[row.right.label]) for row in table.candidates)
+    return msgspec.structs.replace(table, candidates=tuple(reports))
+
+
+def _history(gym_repo: str | Path) -> HistoryBetween:
+    # Only here, so that a triage without a repository does not wait for what starts programs.
+    from gymbal.commands.history import history_between
+
+    return lambda left, right: history_between(left, right, gym_repo)
 
 
 def _label(side: str) -> str:

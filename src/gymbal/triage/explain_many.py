@@ -6,16 +6,17 @@ many equal candidates looks better than the base by chance.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
 from gymbal.model.comparison import CandidateComparison, ComparisonReport, Target
 from gymbal.model.finding import NoiseEstimate, PartName, Rung, TriageReport, Verdict
+from gymbal.model.history import CodeHistory
 from gymbal.model.reference import Reference
 from gymbal.model.run import Run
 from gymbal.stats.multiplicity import holm
-from gymbal.triage.explain import explain
+from gymbal.triage.explain import explain_pair, pair_up
 from gymbal.triage.metric import DEFAULT_METRIC
 from gymbal.triage.published.explain import explain_published
 from gymbal.triage.verdict import (
@@ -30,6 +31,8 @@ WORST_FIRST = (NOT_COMPARABLE_EXIT, CANNOT_TELL_EXIT, DIFFERENCE_EXIT, NO_DIFFER
 
 Side = Run | Reference
 
+HistoryBetween = Callable[[Run, Run], CodeHistory | None]
+
 
 def explain_many(
     base: Side,
@@ -41,11 +44,13 @@ def explain_many(
     seed: int = 0,
     margin: float | None = None,
     strict: bool = False,
+    history: HistoryBetween | None = None,
 ) -> ComparisonReport:
     """Say for each candidate and metric why it differs from `base`.
 
-    Candidates are taken one at a time, so that an iterator that reads them holds one in memory. Raises
-    UsageError for an unknown metric, and where the agent is not clear.
+    Candidates are taken one at a time, so that an iterator that reads them holds one in memory. `history`
+    says what lies between the commits of two runs. Raises UsageError for an unknown metric, and where the
+    agent is not clear.
     """
     reports = [
         _explain(
@@ -57,6 +62,7 @@ def explain_many(
             seed=seed,
             margin=margin,
             strict=strict,
+            history=history,
         )
         for candidate in candidates
         for metric in _metrics(base, candidate, metrics)
@@ -82,18 +88,13 @@ def _explain(
     seed: int,
     margin: float | None,
     strict: bool,
+    history: HistoryBetween | None,
 ) -> TriageReport:
     if isinstance(base, Run) and isinstance(candidate, Run):
-        return explain(
-            base,
-            candidate,
-            metric=metric,
-            agent=agent,
-            level=level,
-            seed=seed,
-            margin=margin,
-            strict=strict,
-        )
+        pair = pair_up(base, candidate, metric=metric, agent=agent, level=level, seed=seed, margin=margin)
+        if history is not None:
+            pair = msgspec.structs.replace(pair, history=history(base, candidate))
+        return explain_pair(pair, strict=strict)
     return explain_published(base, candidate, metric=metric, agent=agent, level=level, strict=strict)
 
 
