@@ -9,6 +9,7 @@ from gymbal.model.evidence import Fact, Role, Strength, Value
 from gymbal.model.finding import Comparison, Finding, Rung, Status
 from gymbal.model.rollout import Settings
 from gymbal.model.rollout_table import RowKind
+from gymbal.stats.multiplicity import holm
 from gymbal.stats.row_groups import count_at_limit, known_mean, known_percentile
 from gymbal.triage.facts import FactComparison, compare_facts, contradiction_step, some_names
 from gymbal.triage.pair import Pair, row_share_p
@@ -154,20 +155,27 @@ def _shown(value: Value) -> str:
 
 
 def _output_signs(pair: Pair) -> list[str]:
-    """Differences in the outputs that a change of method makes and a change of skill rarely does."""
-    signs = []
+    """Differences in the outputs that a change of method makes and a change of skill rarely does.
+
+    Their p-values are adjusted by Holm's method: with several signs looked at, one of them is often beyond
+    chance between two runs of one model (docs/false_alarms.md).
+    """
     checks: tuple[tuple[str, Callable[[RowKind], bool]], ...] = (
         ("reasoning left in the answer text", lambda kind: kind.has_reasoning_in_text),
         ("empty answers", lambda kind: kind.is_empty),
         ("prompts that begin with the same token twice, as a BOS added twice does", _is_doubled),
         ("rollouts with tool errors", lambda kind: kind.has_tool_errors),
     )
-    for name, holds in checks:
-        left, right = (_count(side, holds) for side in (pair.left, pair.right))
-        if left != right and row_share_p(pair, holds, among=_is_complete) < 1.0 - pair.level:
-            signs.append(
-                f"{name}: {left} of {len(pair.left.rollouts)} against {right} of {len(pair.right.rollouts)}"
-            )
+    counts = [(_count(pair.left, holds), _count(pair.right, holds)) for _, holds in checks]
+    p_values = [
+        1.0 if left == right else row_share_p(pair, holds, among=_is_complete)
+        for (_, holds), (left, right) in zip(checks, counts, strict=True)
+    ]
+    signs = [
+        f"{name}: {left} of {len(pair.left.rollouts)} against {right} of {len(pair.right.rollouts)}"
+        for (name, _), (left, right), p in zip(checks, counts, holm(p_values).tolist(), strict=True)
+        if p < 1.0 - pair.level
+    ]
     return [*signs, *_rendering_signs(pair)]
 
 
