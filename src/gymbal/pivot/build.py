@@ -46,10 +46,10 @@ def build(
     """Write the dataset folder `output` and return its metrics.
 
     `groups` says how the tasks were rewarded; it is needed where `options` asks for mixed groups. One
-    trajectory is held at a time, and 16 bytes for each row that was kept, by which duplicates are found. The
-    same trajectories give the same bytes. Raises UsageError for a name, threshold or option that no dataset
-    can have and for a folder that holds other files, InputError when the folder cannot be written, and
-    whatever `trajectories` raises; no folder is left behind then.
+    trajectory is held at a time, and about 90 bytes for each row that was kept, by which duplicates are
+    found. The same trajectories give the same bytes. Raises UsageError for a name, threshold or option that
+    no dataset can have and for a folder that holds other files, InputError when the folder cannot be written,
+    and whatever `trajectories` raises; no folder is left behind then.
     """
     options = options or BuildOptions()
     judge = JudgeWanted(name, comparator_of(name, threshold), options, groups or {})
