@@ -92,7 +92,7 @@ def _through_pool(work: Callable[[Job], Result], jobs: Sequence[Job], workers: i
 
 
 def _begin_worker() -> None:
-    """Let the parent alone answer Ctrl-C, which a terminal sends to all of its processes; end when it ends."""
+    """Let the parent alone answer Ctrl-C, which a terminal sends to every process; end when it ends."""
     import signal
     from threading import Thread
 

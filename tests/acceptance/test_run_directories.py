@@ -172,7 +172,8 @@ def test_tasks_are_told_apart_by_content(acceptance_data: Path) -> None:
     def contents(name: str) -> dict[str, int]:
         planned = read(acceptance_data, name).planned
         assert planned is not None
-        return {f"{row.content.prompt} {row.content.answer} {row.content.verifier}": row.key.task for row in planned}
+        names = {row.key.task: row.content for row in planned}
+        return {f"{of.prompt} {of.answer} {of.verifier}": task for task, of in names.items()}
 
     base, shuffled, edited, limited = (
         contents(name) for name in ("a1_base", "e3_shuffled_tasks", "e2_edited_tasks", "e1_limit10")

@@ -1,4 +1,4 @@
-"""A row is read the same whatever row came before it: what is cut out of a line never changes what it says."""
+"""A row is read the same whatever row came before it: what is cut out of a line changes nothing."""
 
 import json
 from pathlib import Path
@@ -21,9 +21,15 @@ ITEM = st.sampled_from(
 ITEMS = st.lists(ITEM, max_size=5)
 SEPARATOR = st.sampled_from([",", ", ", " ,\t"])
 TOOLS = st.sampled_from(["[]", json.dumps([{"name": "t" * 30}]), "7"])
-BEHIND = st.sampled_from(["", ',"tool_choice":"auto"', ',"input":[1]', ',"odd":{"input":[1]}', ',"metadata":null'])
-BEFORE = st.sampled_from(['"instructions":"i",', '"metadata":{"input":["a"]},', "", '"input":[1, 12],', '"odd":1,'])
-END = st.sampled_from(["}", ',"tools":[]}', ',"input":[12]}', "", "}}", ',"expected_action":{"type":"message"}}'])
+BEHIND = st.sampled_from(
+    ["", ',"tool_choice":"auto"', ',"input":[1]', ',"odd":{"input":[1]}', ',"metadata":null']
+)
+BEFORE = st.sampled_from(
+    ['"instructions":"i",', '"metadata":{"input":["a"]},', "", '"input":[1, 12],', '"odd":1,']
+)
+END = st.sampled_from(
+    ["}", ',"tools":[]}', ',"input":[12]}', "", "}}", ',"expected_action":{"type":"message"}}']
+)
 
 
 @st.composite

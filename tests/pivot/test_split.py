@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from gymbal.commands.pivot_build import pivot_build
 from gymbal.commands.pivot_validate import pivot_validate
-from gymbal.errors import InputError, UsageError
+from gymbal.errors import UsageError
 from gymbal.io.decode import read_yaml
 from gymbal.model.pivot import BuildMetrics
 from gymbal.pivot.build import FILES_WITH_SPLIT

@@ -152,7 +152,7 @@ class ScoreEstimate(msgspec.Struct, frozen=True, kw_only=True):
 
     value: float
     low: float | None
-    """New tasks: of the interval for the score on tasks like these. None: not estimable, `method` says why."""
+    """New tasks: of the interval for the score on tasks like these. None: not estimable; see `method`."""
     high: float | None
     level: float
     method: str
