@@ -120,3 +120,13 @@ def test_config_beside_a_published_number_is_refused() -> None:
     result = gymbal("triage", BASELINE, "72% n=18 k=4", "--right-gym-config", "gym.yaml")
     assert result.returncode == 2
     assert "published number" in result.stderr
+
+
+def test_clusters_are_taken_for_every_candidate() -> None:
+    runs = BASELINE, CANDIDATE, BASELINE
+    done = gymbal("triage", *runs, "--cluster", "uuid", "--format", "json")
+    changed, _ = (report["noise"]["new_tasks"] for report in json.loads(done.stdout)["candidates"])
+    assert "cluster-robust over" in changed["method"]
+    refused = gymbal("triage", *runs, "--cluster", "no_such_field")
+    assert refused.returncode == 2
+    assert "names its cluster" in refused.stderr

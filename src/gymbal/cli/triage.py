@@ -96,8 +96,6 @@ def triage(
         emit(triage_document(report), report, format)
         ctx.exit(report.exit_code)
 
-    if cluster is not None:
-        raise click.UsageError("--cluster needs one candidate and one metric")
     from gymbal.commands.triage import triage_many
     from gymbal.report.comparison import comparison_document
 
@@ -109,6 +107,7 @@ def triage(
         level=level,
         seed=seed,
         margin=margin,
+        cluster=cluster,
         strict=strict,
         base_evidence=left,
         candidate_evidence=right,

@@ -78,6 +78,7 @@ def triage_many(
     level: float = 0.95,
     seed: int = 0,
     margin: float | None = None,
+    cluster: str | None = None,
     strict: bool = False,
     base_evidence: Evidence = NO_EVIDENCE,
     candidate_evidence: Mapping[str, Evidence] | None = None,
@@ -99,7 +100,7 @@ def triage_many(
     launches: dict[str, str | None] = {}
 
     def read(place: int) -> Run | Reference:
-        side = read_side(given[place], beside[place])
+        side = read_side(given[place], beside[place], cluster=cluster)
         launches[labels[place]] = named_launch(side)
         return msgspec.structs.replace(side, label=labels[place])
 
@@ -111,6 +112,7 @@ def triage_many(
         level=level,
         seed=seed,
         margin=margin,
+        by_cluster=cluster is not None,
         strict=strict,
         history=None if gym_repo is None else _history(gym_repo),
     )

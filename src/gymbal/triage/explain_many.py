@@ -43,14 +43,15 @@ def explain_many(
     level: float = 0.95,
     seed: int = 0,
     margin: float | None = None,
+    by_cluster: bool = False,
     strict: bool = False,
     history: HistoryBetween | None = None,
 ) -> ComparisonReport:
     """Say for each candidate and metric why it differs from `base`.
 
     Candidates are taken one at a time, so that an iterator that reads them holds one in memory. `history`
-    says what lies between the commits of two runs. Raises UsageError for an unknown metric, and where the
-    agent is not clear.
+    says what lies between the commits of two runs; `by_cluster` is as in `explain`. Raises UsageError for an
+    unknown metric, where the agent is not clear, and where clusters are asked for and there are none.
     """
     reports = [
         _explain(
@@ -61,6 +62,7 @@ def explain_many(
             level=level,
             seed=seed,
             margin=margin,
+            by_cluster=by_cluster,
             strict=strict,
             history=history,
         )
@@ -87,11 +89,21 @@ def _explain(
     level: float,
     seed: int,
     margin: float | None,
+    by_cluster: bool,
     strict: bool,
     history: HistoryBetween | None,
 ) -> TriageReport:
     if isinstance(base, Run) and isinstance(candidate, Run):
-        pair = pair_up(base, candidate, metric=metric, agent=agent, level=level, seed=seed, margin=margin)
+        pair = pair_up(
+            base,
+            candidate,
+            metric=metric,
+            agent=agent,
+            level=level,
+            seed=seed,
+            margin=margin,
+            by_cluster=by_cluster,
+        )
         if history is not None:
             pair = msgspec.structs.replace(pair, history=history(base, candidate))
         return explain_pair(pair, strict=strict)
