@@ -39,11 +39,13 @@ HOME_OF_PACKAGE = {
     "aiohttp": "sampling/",
     "click": "cli/",
     "fsspec": "io/remote.py",
+    "jinja2": "pivot/export/chat_template.py",
     "jsonschema": "verify/tool_schema.py",
     "msgspec": "",
     "nemo_gym": "probe/gym_rows_script.py",  # runs under Gym's own Python alone
     "numpy": "stats/",
     "omegaconf": "io/decode.py",
+    "pyarrow": "pivot/export/parquet.py",
     "pydantic": "probe/gym_rows_script.py",
     "ray": "parallel.py",
     "referencing": "verify/tool_schema.py",
@@ -54,7 +56,17 @@ HOME_OF_PACKAGE = {
 }
 """Each third-party package and the one place that names it. A package that is not here is not used."""
 
-LATE_PACKAGES = {"aiohttp", "jsonschema", "omegaconf", "ray", "referencing", "yaml", "zstandard"}
+LATE_PACKAGES = {
+    "aiohttp",
+    "jinja2",
+    "jsonschema",
+    "omegaconf",
+    "pyarrow",
+    "ray",
+    "referencing",
+    "yaml",
+    "zstandard",
+}
 """Imported inside the function that needs them, so that start-up does not pay for them."""
 
 PROGRAM_MODULES = {"subprocess"}

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from gymbal.cli.pivot_datasets import audit_command, config_command, stats_command
+from gymbal.cli.pivot_export import export_command
 from gymbal.cli.pivot_index import index_command
 from gymbal.cli.pivot_inspect import inspect_command
 from gymbal.cli.pivot_options import build_options, engine_options, selection_options
@@ -99,3 +100,4 @@ pivot.add_command(rescore_command)
 pivot.add_command(audit_command)
 pivot.add_command(stats_command)
 pivot.add_command(config_command)
+pivot.add_command(export_command)

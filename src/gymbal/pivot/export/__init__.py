@@ -1,0 +1,1 @@
+"""Exports of pivots: one file a target, from rows to bytes."""

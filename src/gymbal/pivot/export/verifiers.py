@@ -1,0 +1,67 @@
+"""verifiers: Gym's rows for version 1, and a table of `prompt`, `answer` and `info` for version 0.
+
+Read in verifiers 0.4.0: its Gym taskset reads rows as they are and asks Gym's resources server for rewards.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gymbal.model.export import ExportTarget
+from gymbal.pivot.export.reward import REWARD, reward_module
+from gymbal.pivot.export.row import MESSAGES_SHAPE, ExportRow, json_text
+from gymbal.pivot.export.target import Container, ExportFormat, ExportSetting, Shape, Table
+
+_REWARD = '''\
+def pivot_reward(completion, answer, info, **kwargs):
+    """The reward of one completion, from 0 to 1, for a Rubric of version 0."""
+    details = json.loads(info) if isinstance(info, str) else info
+    return reward_of(COMPARATOR, json.loads(answer), completion, json.loads(details["tools"]))
+'''
+
+_README = """\
+# {dataset}
+
+Pivots for verifiers: one model call a row.
+
+Version 1 takes Gym's rows unchanged. Start Gym's resources server with `config.yaml`, and name the rows as
+`dataset` of the taskset `verifiers.v1.tasksets.nemo_gym`:
+
+{rows}
+
+Version 0 takes the files `v0_*.jsonl`, with `reward.py`:
+
+    rows = load_dataset("json", data_files="v0_train.jsonl", split="train")
+    vf.SingleTurnEnv(dataset=rows, rubric=vf.Rubric(funcs=[pivot_reward]))
+
+`answer` is the expected action, and `info` holds the tools, both as JSON texts. An environment of version 0
+gives the model the tools that it is made with, not those of a row: subclass it to read them from `info`.
+"""
+
+
+def _shape(is_rendered: bool) -> Shape:
+    return {"prompt": MESSAGES_SHAPE, "answer": str, "info": str}
+
+
+def _record(row: ExportRow) -> dict[str, Any]:
+    return {
+        "prompt": row.state.messages,
+        "answer": row.expected_action,
+        "info": json_text({"tools": row.state.tools, "pivot": row.entry.id, "task": row.entry.task}),
+    }
+
+
+def _texts(setting: ExportSetting) -> dict[str, bytes]:
+    rows = "\n".join(f"    {path}" for path in setting.paths.values())
+    readme = _README.format(dataset=setting.dataset, rows=rows)
+    reward = reward_module("verifiers", setting.comparator, _REWARD)
+    return {REWARD: reward, "README.md": readme.encode()}
+
+
+VERIFIERS = ExportFormat(
+    name=ExportTarget.VERIFIERS,
+    title="verifiers",
+    texts=_texts,
+    has_gym_rows=True,
+    table=Table(stem="v0_", shape=_shape, record=_record, containers=(Container.JSONL,)),
+)
