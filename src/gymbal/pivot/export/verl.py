@@ -19,7 +19,8 @@ DATA_SOURCE, ABILITY = "gymbal_pivot", "tool_use"
 _REWARD = '''\
 def compute_score(data_source, solution_str, ground_truth, extra_info=None, **kwargs):
     """The reward of one completion, from 0 to 1."""
-    tools = json.loads(extra_info["tools"]) if extra_info else None
+    tools = (extra_info or {}).get("tools")
+    tools = None if tools is None else json.loads(tools)
     return reward_of(COMPARATOR, json.loads(ground_truth), solution_str, tools)
 '''
 
@@ -29,8 +30,8 @@ _README = """\
 Pivots for verl: one model call a row.
 
     data.train_files={train}
-    custom_reward_function.path={folder}/reward.py
-    custom_reward_function.name=compute_score
+    reward.custom_reward_function.path={folder}/reward.py  # without `reward.` in older versions
+    reward.custom_reward_function.name=compute_score
     data.max_prompt_length=...  # the default of 1024 is too short for agents
 {template}
 `reward_model.ground_truth` is the expected action, `extra_info.tools` the tools, both as JSON texts.
