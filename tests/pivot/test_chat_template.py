@@ -47,11 +47,12 @@ def test_no_tools_are_none() -> None:
 
 
 def test_arguments_of_earlier_calls_are_objects() -> None:
-    call = {"id": "1", "type": "function", "function": {"name": "find", "arguments": '{"to": "Oslo"}'}}
+    function = {"name": "find", "arguments": '{"to": "Oslo"}'}
+    call = {"id": "1", "type": "function", "function": function}
     message = {"role": "assistant", "content": "", "tool_calls": [call]}
     source = "{{ messages[0].tool_calls[0].function.arguments.to }}"
     assert template(source).render([message], []) == "Oslo"
-    assert call["function"]["arguments"] == '{"to": "Oslo"}'  # type: ignore[index] - a nested literal
+    assert function["arguments"] == '{"to": "Oslo"}'
 
 
 def test_rendering_is_that_of_transformers() -> None:
