@@ -212,10 +212,6 @@ def test_logs_alone_do_not_settle_the_method(tmp_path: Path) -> None:
     assert "harness" in method["summary"]
 
 
-def test_evidence_needs_one_candidate() -> None:
-    assert_refused(gymbal("triage", BASELINE, CANDIDATE, CANDIDATE, "--left-log", "x"), "one candidate")
-
-
 def test_gym_repository_must_be_one(tmp_path: Path) -> None:
     assert_refused(gymbal("triage", BASELINE, CANDIDATE, "--gym-repo", tmp_path), "is no git repository")
 
