@@ -470,3 +470,14 @@ def test_missing_packages_are_named(
     with pytest.raises(MissingExtraError, match=r"gymbal\[export\]"):
         exported(pivots, "trl", chat_template=template)
     assert not (tmp_path / "out_verl").exists()
+
+
+@pytest.mark.parametrize("to", list(ExportTarget))
+def test_names_that_are_no_utf8_are_escaped(tmp_path: Path, template: Path, to: str) -> None:
+    folder = tmp_path / "odd\udcff"
+    folder.mkdir()
+    rows = [pivot_row(0, CALL), pivot_row(1, {**CALL, "arguments": "{"})]
+    output, report = exported(write_rows(folder / "p.jsonl", rows), to, chat_template=template)
+    assert report.pivots == 2
+    for line in json_lines(output / "left_out.jsonl"):
+        assert line["path"].endswith("odd\\udcff/p.jsonl")

@@ -148,8 +148,8 @@ def _setting(
         dataset=dataset,
         verifier=scoring.target,
         gym_config=scoring.config(dataset, agent, paths),
-        folder=str(target),
-        paths=paths,
+        folder=_printable(str(target)),
+        paths={side: _printable(path) for side, path in paths.items()},
         comparator=_options(scoring),
         is_rendered=is_rendered and format.needs_chat,
         containers=written,
@@ -205,7 +205,15 @@ def _write(
 
 
 def _left_out(entry: PivotEntry, refused: Refused) -> LeftOut:
-    place = entry.read_from
     return LeftOut(
-        pivot=entry.id, path=place.path, line=place.line, reason=refused.reason, detail=refused.detail
+        pivot=entry.id,
+        path=_printable(entry.read_from.path),
+        line=entry.read_from.line,
+        reason=refused.reason,
+        detail=_printable(refused.detail),
     )
+
+
+def _printable(text: str) -> str:
+    """The text with what is no UTF-8, as names of files can hold, as escapes."""
+    return text.encode("utf-8", "backslashreplace").decode()
