@@ -19,7 +19,7 @@ from training.trial import ARMS, K, curve, held_out_reward, mean_curve, prepare,
 from training.world import Json
 
 HERE = Path(__file__).resolve().parent
-RATES = (0.03, 0.1, 0.2)
+RATES = (0.05, 0.1, 0.2, 0.4)
 """Learning rates: each arm is tried at all of them, and shown at its best."""
 
 
