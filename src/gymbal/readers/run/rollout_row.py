@@ -87,6 +87,8 @@ _ROW = msgspec.json.Decoder(RolloutRow)
 _ANY_ROW = msgspec.json.Decoder(_AnyRow)
 _FIELDS = msgspec.json.Decoder(Fields)
 
+OPENING, CLOSING = b"{}"
+
 _NEEDED = {"reward", "response", "responses_create_params"}
 """Members that a row is worth nothing without: in another shape than Gym's they make it a bad line."""
 
@@ -116,8 +118,19 @@ def read_block(data: bytes) -> list[RolloutRow] | None:
         rows = _ROW.decode_lines(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
-    is_plain = data.startswith(b"{") and data.count(b"}\n{") == len(rows) - 1 == data.count(b"\n") - 1
-    return rows if is_plain else None
+    return rows if len(rows) == _plain_lines(data) else None
+
+
+def _plain_lines(data: bytes) -> int:
+    """The number of lines, where each begins with { and ends with } and a line break; else 0."""
+    count = start = 0
+    while (end := data.find(b"\n", start)) > start:
+        # By their numbers, as a byte of bytes is one.
+        if data[start] != OPENING or data[end - 1] != CLOSING:
+            return 0
+        count += 1
+        start = end + 1
+    return count if start == len(data) else 0
 
 
 def _without_odd_members(data: bytes) -> bytes:

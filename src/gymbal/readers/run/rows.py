@@ -65,13 +65,14 @@ class RowStream(Generic[T]):
                     rows = None if self._decode_block is None else self._decode_block(block, number)
                     if rows is None:
                         yield from self._lines(offset, block, number)
+                        number += block.count(b"\n")
                     else:
                         self._settle_failed()
                         self.ledger.read += len(rows)
                         yield from rows
-                    number += block.count(b"\n")
+                        number += len(rows)
         except InputError as error:
-            self._note_damage(error)
+            self._note_damage(error, number)
         if self._failed is not None:
             kind = ProblemKind.TORN_LINE if self._failed.is_torn else ProblemKind.BAD_LINE
             self._drop(kind, self._failed)
@@ -120,15 +121,17 @@ class RowStream(Generic[T]):
             )
         return (*found, self._damage) if self._damage else tuple(found)
 
-    def _note_damage(self, error: InputError) -> None:
-        """The end of what a damaged compressed stream holds; raises `error` where nothing was read before."""
-        if error.line is None or not self.ledger.read:
+    def _note_damage(self, error: InputError, line: int) -> None:
+        """The end of what a damaged compressed stream holds; raises where nothing was read before."""
+        if error.offset is None:
             raise error
+        if not self.ledger.read:
+            raise InputError(error.problem, path=self._path, line=line, offset=error.offset) from error
         self._damage = Problem(
             kind=ProblemKind.UNREADABLE_FILE,
             detail=f"nothing can be read from here on: {error.problem}",
             file=self._name,
-            line=error.line,
+            line=line,
             offset=error.offset,
             rows=0,
         )
