@@ -84,3 +84,11 @@ def test_folder_behind_a_link_is_replaced_and_the_link_stays(tmp_path: Path) -> 
     fill(tmp_path / "link", "2")
     assert (tmp_path / "link").is_symlink()
     assert texts(tmp_path / "folder") == {"a.txt": "2", "b.txt": "2"}
+
+
+def test_bytecode_beside_our_own_files_is_replaced_with_them(tmp_path: Path) -> None:
+    fill(tmp_path / "folder", "1")
+    (tmp_path / "folder" / "__pycache__").mkdir()
+    (tmp_path / "folder" / "__pycache__" / "a.cpython-311.pyc").touch()
+    fill(tmp_path / "folder", "2")
+    assert texts(tmp_path / "folder") == {"a.txt": "2", "b.txt": "2"}

@@ -12,6 +12,9 @@ from gymbal.errors import InputError, UsageError
 from gymbal.io.remote import RemotePath, remote_folder
 from gymbal.io.write import make_folder
 
+BYTECODE = "__pycache__"
+"""Python leaves it beside a module that it imports, such as the reward of an export; it is nobody's file."""
+
 
 @contextmanager
 def atomic_folder(
@@ -61,7 +64,7 @@ def _check_target(
 ) -> list[str]:
     """Names in `path` that are not ours; raise when they may not be there."""
     try:
-        present = sorted(entry.name for entry in path.iterdir())
+        present = sorted(entry.name for entry in path.iterdir() if entry.name != BYTECODE)
     except FileNotFoundError:
         return []
     except OSError as error:
