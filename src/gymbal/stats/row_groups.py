@@ -71,10 +71,6 @@ class RowGroups(msgspec.Struct, frozen=True, eq=False, kw_only=True):
         known = self.reward_R[~np.isnan(self.reward_R)]
         return Interval(float(known.min()), float(known.max())) if len(known) else Interval(0.0, 0.0)
 
-    def means(self, is_counted_R: BoolArray) -> FloatArray:
-        """Mean reward of each group over the rows that count; nan without such a row."""
-        return ratio(self.sums(is_counted_R), self.counts(is_counted_R))
-
     def shares(self, is_hit_R: BoolArray, is_counted_R: BoolArray) -> FloatArray:
         """Share of hits among the rows that count; nan without such a row."""
         return ratio(self.counts(is_hit_R & is_counted_R), self.counts(is_counted_R))
@@ -123,19 +119,12 @@ class RowGroups(msgspec.Struct, frozen=True, eq=False, kw_only=True):
         """Every pair of a group and a value of its rows, given those of the table; some more than once."""
         return changes(self.group_R, np.asarray(value_R)[self.row_R])
 
-    def only_value(self, value_R: npt.ArrayLike, is_counted_R: BoolArray) -> IntArray:
-        """The value that all counted rows of a group share; -1 where they differ or there is none."""
+    def only_value(self, value_R: npt.ArrayLike, is_counted_R: BoolArray, *, of_none: int = -1) -> IntArray:
+        """The value that all counted rows of a group share; `of_none` where they differ or there is none."""
         values_R = np.asarray(value_R, dtype=np.int64)[self.row_R]
         low_G = _reduced(np.minimum, np.where(is_counted_R, values_R, _LARGEST), self.start_G, _LARGEST)
-        high_G = _reduced(np.maximum, np.where(is_counted_R, values_R, -1), self.start_G, -1)
-        return np.where(low_G == high_G, low_G, -1)
-
-    def shared_value(self, value_R: npt.ArrayLike, is_counted_R: BoolArray) -> IntArray:
-        """The value, not 0, that all counted rows of a group share; 0 where they differ or there is none."""
-        values_R = np.asarray(value_R, dtype=np.int64)[self.row_R]
-        low_G = _reduced(np.minimum, np.where(is_counted_R, values_R, _LARGEST), self.start_G, 0)
-        high_G = _reduced(np.maximum, np.where(is_counted_R, values_R, -_LARGEST), self.start_G, 0)
-        return np.where(low_G == high_G, low_G, 0)
+        high_G = _reduced(np.maximum, np.where(is_counted_R, values_R, -_LARGEST), self.start_G, -_LARGEST)
+        return np.where(low_G == high_G, low_G, of_none)
 
     def mixed(self, value_K: Sequence[int]) -> int:
         """How many groups have rows whose kinds have different values."""

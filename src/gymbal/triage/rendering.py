@@ -71,5 +71,5 @@ def _lengths(side: SideView, pair: Pair) -> list[int]:
 def _tokens(side: SideView, pair: Pair) -> list[int]:
     """The one prompt that each common task's rollouts record, as its hash; 0 without one."""
     hashes_R = side.rollouts.prompt_tokens_R
-    shared_G = side.rows.shared_value(hashes_R, ~side.rows.holding(hashes_R, 0))
+    shared_G = side.rows.only_value(hashes_R, ~side.rows.holding(hashes_R, 0), of_none=0)
     return [int(value) for value in shared_G[side.groups_of(pair.common)]]
