@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from math import isnan, nan
+from random import Random
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from gymbal.stats.row_groups import (
     ClassTotals,
+    RowGroups,
     class_pairs,
     common_means,
     group_rows,
@@ -32,7 +34,7 @@ ROWS = st.lists(
 IS_COUNTED = [True, True, False]
 
 
-def arranged(rows: list[Row], groups: int = 5):  # type: ignore[no-untyped-def]  # the type is the subject
+def arranged(rows: list[Row], groups: int = 5) -> RowGroups:
     columns = list(zip(*rows, strict=True)) or [(), (), (), ()]
     group, repeat, kind, reward = (np.array(column) for column in columns)
     return group_rows(group.astype(int), (repeat,), kind_R=kind.astype(int), reward_R=reward, groups=groups)
@@ -80,7 +82,7 @@ def test_only_value_is_none_where_rows_differ() -> None:
 
 
 @given(st.lists(st.tuples(st.integers(-(2**62), 2**62), st.integers(0, 3)), max_size=20), st.randoms())
-def test_equal_names_have_equal_numbers(names: list[tuple[int, int]], rng) -> None:  # type: ignore[no-untyped-def]
+def test_equal_names_have_equal_numbers(names: list[tuple[int, int]], rng: Random) -> None:
     other = rng.sample(names, len(names))
     numbers, others = number_names(
         ([name[0] for name in names], [name[1] for name in names]),
