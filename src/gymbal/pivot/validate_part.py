@@ -112,7 +112,7 @@ def check_part(job: PartJob) -> PartFindings:
 
 
 class Notes:
-    """What the rows broke so far: counts of everything, places of the first few."""
+    """What the rows of a part say and break so far: counts of everything, places of the first few."""
 
     def __init__(self, max_problems: int, rules: Mapping[str, Rule] = RULES) -> None:
         self._rules = rules
@@ -122,7 +122,12 @@ class Notes:
         self.warned: dict[str, Found] = {}
         self.violations: list[Found] = []
         self.violation_count = 0
+        self.kinds: Counter[str] = Counter()
+        """Rows by the kind of their label."""
         self._max_problems = max_problems
+        self._keys = bytearray()
+        self._places = array("Q")
+        self._tasks: dict[str, TaskRows] = {}
 
     def add(self, checks: Sequence[Check], span: Span) -> bool:
         """Take note of what one row breaks; return whether it is a violation."""
@@ -138,7 +143,41 @@ class Notes:
                 self.violations.append(found)
         return self.violation_count > before
 
-    def checked_rules(self) -> dict[str, int]:
+    def add_row(self, key: bytes, span: Span) -> None:
+        """Take note of a row that could be read, by the digest of its request and label."""
+        self._keys += key
+        self._places.extend((span.number, span.offset))
+
+    def add_task(self, task: str | None, span: Span) -> None:
+        """Take note of the task of a row; None where the row names none."""
+        if task is None:
+            return
+        self.checked["P029",] += 1
+        known = self._tasks.get(task)
+        self._tasks[task] = (
+            TaskRows(span.number, span.offset, 1) if known is None else known._replace(rows=known.rows + 1)
+        )
+
+    def findings(self, spans: LineSpans, *, sample: list[Drawn], unchecked: list[str]) -> PartFindings:
+        """What was found, when all rows were checked."""
+        return PartFindings(
+            lines=spans.lines,
+            begin=spans.begin,
+            end=spans.end,
+            kinds=dict(self.kinds),
+            checked=self._checked_rules(),
+            broken=dict(self.broken),
+            warned=self.warned,
+            violations=self.violations,
+            violation_count=self.violation_count,
+            keys=bytes(self._keys),
+            places=self._places,
+            tasks=self._tasks,
+            sample=sample,
+            unchecked=unchecked,
+        )
+
+    def _checked_rules(self) -> dict[str, int]:
         counts: Counter[str] = Counter()
         for rules, rows in self.checked.items():
             counts.update(dict.fromkeys(rules, rows))
@@ -156,22 +195,18 @@ class _RowChecker:
         self._input = InputChecker()
         self._agent = AgentChecker(job.config, is_required=job.options.require_agent_ref)
         self._notes = Notes(job.options.max_problems)
-        self._kinds: Counter[str] = Counter()
-        self._keys = bytearray()
-        self._places = array("Q")
-        self._tasks: dict[str, TaskRows] = {}
         self._sample: list[tuple[int, int, Drawn]] = []
 
     def check(self, span: Span) -> None:
         """Check one row and take note of what was found."""
         read = self._reader.read(span)
         if isinstance(read, Check):
-            self._kinds[UNREADABLE] += 1
+            self._notes.kinds[UNREADABLE] += 1
             self._notes.checked[read.rule,] += 1
             self._notes.add([read], span)
             return
         label = read_label(read.expected_action)
-        self._kinds[UNREADABLE if isinstance(label, Check) else kind_of(label)] += 1
+        self._notes.kinds[UNREADABLE if isinstance(label, Check) else kind_of(label)] += 1
         self._notes.checked[ROW_RULES] += 1
         has_scalars = not isinstance(label, Check) and holds_scalars(label)
         broken, request_key = self._check_request(read, label, has_scalars)
@@ -181,32 +216,16 @@ class _RowChecker:
             broken += check_fields(read.line, self._options)
         is_violation = bool(broken) and self._notes.add(broken, span)
         key = sha256(b"%b\0%b" % (request_key, read.expected_action)).digest()[:KEY_BYTES]
-        self._keys += key
-        self._places.extend((span.number, span.offset))
+        self._notes.add_row(key, span)
         if self._with_tasks:
-            self._note_task(task_of(read.line), span)
+            self._notes.add_task(task_of(read.line), span)
         if self._options.sample and not is_violation:
             self._draw(key, span)
 
     def findings(self, spans: LineSpans) -> PartFindings:
         """What was found, when all rows were checked."""
-        notes = self._notes
-        return PartFindings(
-            lines=spans.lines,
-            begin=spans.begin,
-            end=spans.end,
-            kinds=dict(self._kinds),
-            checked=notes.checked_rules(),
-            broken=dict(notes.broken),
-            warned=notes.warned,
-            violations=notes.violations,
-            violation_count=notes.violation_count,
-            keys=bytes(self._keys),
-            places=self._places,
-            tasks=self._tasks,
-            sample=[drawn for *_, drawn in self._sample],
-            unchecked=self._agent.unchecked,
-        )
+        sample = [drawn for *_, drawn in self._sample]
+        return self._notes.findings(spans, sample=sample, unchecked=self._agent.unchecked)
 
     def _check_request(
         self, read: ReadRow, label: AnyLabel | Check, has_scalars: bool
@@ -242,15 +261,6 @@ class _RowChecker:
         if scoring.comparator is not None and not (has_scalars and scoring.takes_scalars):
             broken += check_score(read.expected_action, read.tools, scoring.comparator)
         return broken
-
-    def _note_task(self, task: str | None, span: Span) -> None:
-        if task is None:
-            return
-        self._notes.checked["P029",] += 1
-        known = self._tasks.get(task)
-        self._tasks[task] = (
-            TaskRows(span.number, span.offset, 1) if known is None else known._replace(rows=known.rows + 1)
-        )
 
     def _draw(self, key: bytes, span: Span) -> None:
         """Keep the row while its key is among the least: so parts draw together what one pass would draw."""

@@ -5,8 +5,6 @@ What such a row shares with any other is checked by the same code; the label is 
 
 from __future__ import annotations
 
-from array import array
-from collections import Counter
 from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any, NamedTuple
@@ -28,7 +26,7 @@ from gymbal.pivot.targets.servers import SERVERS
 from gymbal.pivot.targets.terminus_judge import ANSWER
 from gymbal.pivot.targets.wiring import Wired, server_problem, wired
 from gymbal.pivot.validate_options import ValidateOptions, check_fields, task_of
-from gymbal.pivot.validate_part import UNREADABLE, Notes, PartFindings, PartJob, TaskRows
+from gymbal.pivot.validate_part import UNREADABLE, Notes, PartFindings, PartJob
 
 NO_TOOLS = b"[]"
 
@@ -68,17 +66,13 @@ class _RowChecker:
         self._input = InputChecker()
         self._links = _Links(job.target, job.config, self._options)
         self._notes = Notes(self._options.max_problems, rules_of(job.target))
-        self._kinds: Counter[str] = Counter()
-        self._keys = bytearray()
-        self._places = array("Q")
-        self._tasks: dict[str, TaskRows] = {}
         self._unchecked: dict[str, None] = {}
 
     def check(self, span: Span) -> None:
         """Check one row and take note of what was found."""
         read = self._reader.read(span)
         if isinstance(read, Check):
-            self._kinds[UNREADABLE] += 1
+            self._notes.kinds[UNREADABLE] += 1
             found = read if read.rule == "P001" else read._replace(rule=REQUEST_RULE)
             self._note((found.rule,), [found], span)
             return
@@ -87,37 +81,20 @@ class _RowChecker:
         tools = NO_TOOLS if read.tools is None else read.tools
         label = self._target.read(row, request.tools)
         kind = label.kind
-        self._kinds[UNREADABLE if kind is None else kind] += 1
+        self._notes.kinds[UNREADABLE if kind is None else kind] += 1
         checked = ("P001", "P021", *{check.rule for check in label.checks})
         self._note(checked, [check for check in label.checks if check.found is not None], span)
         self._check_agent(read, row, label, tools, span)
         if self._options.asks_for_fields:
             self._note(self._options.field_rules, check_fields(read.line, self._options), span)
         says = b"\0".join(bytes(row.get(name, b"")) for name in (LABEL, ANSWER, "metadata", "harness"))
-        self._keys += sha256(b"%b\0%b" % (request_key, says)).digest()[:KEY_BYTES]
-        self._places.extend((span.number, span.offset))
+        self._notes.add_row(sha256(b"%b\0%b" % (request_key, says)).digest()[:KEY_BYTES], span)
         if self._with_tasks:
-            self._note_task(task_of(read.line), span)
+            self._notes.add_task(task_of(read.line), span)
 
     def findings(self, spans: LineSpans) -> PartFindings:
         """What was found, when all rows were checked."""
-        notes = self._notes
-        return PartFindings(
-            lines=spans.lines,
-            begin=spans.begin,
-            end=spans.end,
-            kinds=dict(self._kinds),
-            checked=notes.checked_rules(),
-            broken=dict(notes.broken),
-            warned=notes.warned,
-            violations=notes.violations,
-            violation_count=notes.violation_count,
-            keys=bytes(self._keys),
-            places=self._places,
-            tasks=self._tasks,
-            sample=[],
-            unchecked=list(self._unchecked),
-        )
+        return self._notes.findings(spans, sample=[], unchecked=list(self._unchecked))
 
     def _note(self, checked: tuple[str, ...], broken: list[Check], span: Span) -> None:
         self._notes.checked[checked] += 1
@@ -161,15 +138,6 @@ class _RowChecker:
             return
         found = None if score.reward == 1.0 else f"scores {score.reward}: {score.why}"
         self._note(("P404",), [] if found is None else [Check("P404", LABEL, found)], span)
-
-    def _note_task(self, task: str | None, span: Span) -> None:
-        if task is None:
-            return
-        self._notes.checked["P029",] += 1
-        known = self._tasks.get(task)
-        self._tasks[task] = (
-            TaskRows(span.number, span.offset, 1) if known is None else known._replace(rows=known.rows + 1)
-        )
 
 
 class _Link(NamedTuple):
