@@ -9,7 +9,7 @@ from typing import BinaryIO
 from gymbal.errors import InputError
 from gymbal.io.jsonl import MAX_LINE_BYTES, stream_errors
 
-BLOCK_BYTES = 256 * 1024
+BLOCK_BYTES = 128 * 1024
 """A block and what is decoded of it fit into a processor's own memory."""
 
 

@@ -16,7 +16,11 @@ from gymbal.io.zstd import ZstdFrames
 MAX_LINE_BYTES = 512 * 1024 * 1024
 """A longer line is refused: no rollout is half a gigabyte, and a hostile file must not fill the memory."""
 
-READ_BUFFER_BYTES = 1024 * 1024
+READ_BUFFER_BYTES = 256 * 1024
+"""What is read at a time stays in a processor's own memory until it is looked at."""
+
+FILE_BUFFER_BYTES = 64 * 1024
+"""Less than any reader here asks for at a time: a read of more goes past the buffer and is copied once."""
 
 COMPRESSED_SUFFIXES = (".gz", ".zst")
 
@@ -48,7 +52,7 @@ def open_bytes(path: Path) -> BinaryIO:
             return cast(BinaryIO, gzip.open(path, "rb"))
         if path.suffix == ".zst":
             return io.BufferedReader(ZstdFrames(path), READ_BUFFER_BYTES)
-        return path.open("rb", buffering=READ_BUFFER_BYTES)
+        return path.open("rb", buffering=FILE_BUFFER_BYTES)
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror or error}", path=path) from error
 
