@@ -22,7 +22,7 @@ from gymbal.commands import profile_plan
 from gymbal.commands.pivot_build import pivot_build
 from gymbal.commands.pivot_index import pivot_index
 from gymbal.commands.pivot_profile import pivot_profile
-from gymbal.errors import InputError, MissingExtraError, UsageError
+from gymbal.errors import InputError, UsageError
 from gymbal.io.profile_file import read_profile
 from gymbal.io.sample_journal import read_journal_header, read_samples
 from gymbal.model.profile import PivotProfile, SampleStatus
@@ -408,7 +408,16 @@ def test_profile_refuses_options_that_make_no_sense(
 
 @pytest.mark.parametrize(
     "address",
-    ["localhost:8000", "ftp://x/v1", "http://", "http://u:p@h/v1", "http://h/v1?a=b", "http://[x/v1"],
+    [
+        "localhost:8000",
+        "ftp://x/v1",
+        "http://",
+        "http://u:p@h/v1",
+        "http://h/v1?a=b",
+        "http://[x/v1",
+        "http://h:0/v1",
+        "http://a..b",
+    ],
 )
 def test_profile_refuses_an_address_that_is_none(address: str, tmp_path: Path) -> None:
     rows = write_rows(tmp_path / "rows.jsonl", [order_row(0, 1.0)])
@@ -560,10 +569,3 @@ def test_rows_are_scored_by_the_config_beside_them(tmp_path: Path) -> None:
         profile(server, tmp_path / "desk" / "pivots.jsonl", k=2)
     header = read_journal_header(tmp_path / "desk" / "profile.samples.jsonl")
     assert header.config == {"word_count_similarity_threshold": 0.4}
-
-
-def test_asking_without_the_extra_names_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = write_rows(tmp_path / "rows.jsonl", [order_row(0, 1.0)])
-    monkeypatch.setitem(sys.modules, "aiohttp", None)
-    with PolicyServer() as server, pytest.raises(MissingExtraError, match=r"gymbal\[sampling\]"):
-        profile(server, rows)

@@ -36,7 +36,6 @@ MAY_IMPORT = {
 }
 
 HOME_OF_PACKAGE = {
-    "aiohttp": "sampling/",
     "click": "cli/",
     "fsspec": "io/remote.py",
     "jinja2": "pivot/export/chat_template.py",
@@ -57,7 +56,6 @@ HOME_OF_PACKAGE = {
 """Each third-party package and the one place that names it. A package that is not here is not used."""
 
 LATE_PACKAGES = {
-    "aiohttp",
     "jinja2",
     "jsonschema",
     "omegaconf",

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping
 from types import TracebackType
 from typing import Any, NamedTuple
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 import msgspec
 
-from gymbal.errors import GymbalError, UsageError, need
+from gymbal.errors import GymbalError, UsageError
 from gymbal.io.secrets import mask_text, mask_values
 from gymbal.model.profile import SampleFailure
 from gymbal.model.sampling import Api, Endpoint, SamplingLimits
 from gymbal.sampling.answer import Answer, MalformedBodyError, read_answer
+from gymbal.sampling.connections import Connections
+from gymbal.sampling.reply import Reply, ReplyError, TooLongError
 from gymbal.sampling.request import PATHS
 from gymbal.sampling.retry import TRIED_AGAIN, failure_of_status, retry_after_seconds, wait_before
 
@@ -25,7 +26,7 @@ MAX_BODY_BYTES = 64 * 1024 * 1024
 MAX_DETAIL = 300
 """Characters of a server's message that are kept."""
 
-CONNECT_SECONDS = 30.0
+_CODINGS_READ = frozenset({"", "identity"})
 
 
 class EndpointError(GymbalError):
@@ -53,34 +54,31 @@ class _Attempt(NamedTuple):
 
 
 class Client:
-    """Asks one endpoint; an asynchronous context.
-
-    Raises MissingExtraError without aiohttp, UsageError for an address that cannot be asked.
-    """
+    """Asks one endpoint; an asynchronous context. Raises UsageError for an address that cannot be asked."""
 
     def __init__(self, endpoint: Endpoint, limits: SamplingLimits) -> None:
-        self._aiohttp: Any = need("aiohttp", extra="sampling", feature="asking an endpoint for samples")
         self._base = _checked_base(endpoint.base_url)
-        self._private = [endpoint.api_key or "", urlsplit(self._base).hostname or ""]
+        self._private = [endpoint.api_key or "", self._base.hostname or ""]
         self._limits = limits
-        self._headers = {"content-type": "application/json"}
+        self._headers = {
+            "user-agent": "gymbal",
+            "accept": "application/json",
+            "accept-encoding": "identity",
+            "content-type": "application/json",
+        }
         if endpoint.api_key:
             self._headers["authorization"] = f"Bearer {endpoint.api_key}"
-        self._no_connection: tuple[type[Exception], ...] = (self._aiohttp.ClientError, OSError)
-        self._session: Any = None
 
     async def __aenter__(self) -> Client:
-        connector = self._aiohttp.TCPConnector(limit=0)
-        timeout = self._aiohttp.ClientTimeout(total=self._limits.timeout, sock_connect=CONNECT_SECONDS)
-        self._session = self._aiohttp.ClientSession(
-            connector=connector, timeout=timeout, headers=self._headers
+        self._connections = Connections(
+            self._base, self._headers, timeout=self._limits.timeout, most_body=MAX_BODY_BYTES
         )
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        await self._session.close()
+        await self._connections.close()
 
     async def ask(self, api: Api, body: bytes, stop: asyncio.Event) -> Outcome | None:
         """Ask until there is an answer, the failure is final, or the attempts are used up.
@@ -126,22 +124,28 @@ class Client:
 
     async def _try(self, api: Api, body: bytes) -> _Attempt:
         try:
-            async with self._session.post(self._base + PATHS[api], data=body, allow_redirects=False) as reply:
-                data = await _read_bounded(reply.content)
-                if reply.status == 200:
-                    return _Attempt(answer=read_answer(api, data), status=200)
-                return _Attempt(
-                    failure=failure_of_status(reply.status),
-                    detail=self._shown(f"HTTP {reply.status} {_message(data)}"),
-                    status=reply.status,
-                    retry_after=_retry_after(reply.headers),
-                )
-        except MalformedBodyError as error:
+            return self._attempt(api, await self._connections.post(PATHS[api], body))
+        except (MalformedBodyError, TooLongError) as error:
             return _Attempt(failure=SampleFailure.MALFORMED_BODY, detail=self._shown(str(error)), status=200)
-        except TimeoutError:
-            return _Attempt(failure=SampleFailure.TIMEOUT, detail=f"no reply in {self._limits.timeout:g} s")
-        except self._no_connection as error:
+        except TimeoutError as error:
+            said = f"{error}; the limit is {self._limits.timeout:g} s"
+            return _Attempt(failure=SampleFailure.TIMEOUT, detail=said)
+        except (ReplyError, OSError) as error:
             return _Attempt(failure=SampleFailure.CONNECTION, detail=self._shown(_named(error)))
+
+    def _attempt(self, api: Api, reply: Reply) -> _Attempt:
+        """What a whole reply says. Raises MalformedBodyError for a body that is no answer."""
+        if reply.status == 200:
+            coding = reply.headers.get("content-encoding", "")
+            if coding.lower() not in _CODINGS_READ:
+                raise MalformedBodyError(f"the body is packed as {coding}, which was not asked for")
+            return _Attempt(answer=read_answer(api, reply.body), status=200)
+        return _Attempt(
+            failure=failure_of_status(reply.status),
+            detail=self._shown(f"HTTP {reply.status} {_message(reply.body)}"),
+            status=reply.status,
+            retry_after=retry_after_seconds(reply.headers.get("retry-after")),
+        )
 
     def _shown(self, text: str) -> str:
         """What a server said, short, without key and address: journals are passed on, endpoints are not."""
@@ -156,11 +160,12 @@ def permission_error(detail: str | None) -> EndpointError:
     )
 
 
-def _checked_base(base_url: str) -> str:
+def _checked_base(base_url: str) -> SplitResult:
     remedy = "Give the address that ends in /v1, such as http://127.0.0.1:8000/v1."
     try:
-        parts = urlsplit(base_url)
-        is_address = parts.scheme in ("http", "https") and bool(parts.hostname)
+        parts = urlsplit(base_url.rstrip("/"))
+        host = (parts.hostname or "").encode("idna")
+        is_address = parts.scheme in ("http", "https") and bool(host) and parts.port != 0
     except ValueError:
         is_address = False
     if not is_address:
@@ -169,18 +174,7 @@ def _checked_base(base_url: str) -> str:
         raise UsageError("the base URL holds a user or password", remedy="Use --api-key-env for a key.")
     if parts.query or parts.fragment:
         raise UsageError("the base URL holds a query", remedy=remedy)
-    return base_url.rstrip("/")
-
-
-async def _read_bounded(content: Any) -> bytes:
-    parts = []
-    size = 0
-    async for part in content.iter_any():
-        size += len(part)
-        if size > MAX_BODY_BYTES:
-            raise MalformedBodyError(f"the body is longer than {MAX_BODY_BYTES} bytes")
-        parts.append(part)
-    return parts[0] if len(parts) == 1 else b"".join(parts)
+    return parts
 
 
 def _message(data: bytes) -> str:
@@ -192,10 +186,6 @@ def _message(data: bytes) -> str:
     inner = body.get("error", body) if isinstance(body, dict) else None
     told = inner.get("message", inner.get("detail")) if isinstance(inner, dict) else inner
     return told if isinstance(told, str) else data[:MAX_DETAIL].decode("utf-8", "replace")
-
-
-def _retry_after(headers: Mapping[str, str]) -> float | None:
-    return retry_after_seconds(headers.get("Retry-After"))
 
 
 def _named(error: Exception) -> str:
