@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import errno
+import os
+import threading
 from pathlib import Path
 
 import pytest
@@ -7,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gymbal.errors import InputError, UsageError
+from gymbal.io import sample_journal
 from gymbal.io.profile_file import read_profile, write_profile
 from gymbal.io.sample_journal import JournalWriter, read_journal_header, read_samples, read_state
 from gymbal.model.profile import (
@@ -116,6 +120,35 @@ def test_journal_has_one_writer_at_a_time(tmp_path: Path) -> None:
         JournalWriter(path, HEADER)
     with JournalWriter(path, HEADER):
         pass
+
+
+def test_journal_of_a_disk_that_keeps_nothing_is_an_input_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+
+    def fail_once(file: int) -> None:
+        asked.append(file)
+        if len(asked) == 1:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    monkeypatch.setattr(sample_journal, "SYNC_SECONDS", 0.0)
+    monkeypatch.setattr(os, "fsync", fail_once)
+    # A disk tells of a failure once; the journal says so however often it is asked again.
+    with pytest.raises(InputError, match="cannot be written: Input/output error"):
+        written(tmp_path / "j.jsonl", sample("a", 0))
+    assert len(asked) == 2
+
+
+def test_journal_does_not_wait_for_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    may_end = threading.Event()
+    monkeypatch.setattr(sample_journal, "SYNC_SECONDS", 0.0)
+    monkeypatch.setattr(os, "fsync", lambda file: may_end.wait(10))
+    with JournalWriter(tmp_path / "j.jsonl", HEADER) as journal:
+        for number in range(20):
+            journal.append(sample("a", number))
+        assert len(list(read_samples(tmp_path / "j.jsonl"))) == 20
+        may_end.set()
 
 
 def test_journal_in_a_folder_that_is_not_there_is_an_input_error(tmp_path: Path) -> None:

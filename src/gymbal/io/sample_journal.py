@@ -3,13 +3,15 @@
 A killed writer leaves at most one torn last line: a reader passes over it, and the next writer cuts it off.
 A line goes to the operating system in one piece before the sample counts as done, so that no kill of the
 process loses it. The disk is asked to keep it every `SYNC_SECONDS` and at the end: a power failure can cost
-the samples since then, which are asked again.
+the samples since then, which are asked again. A disk takes its time to answer, so a thread waits for it while
+the policy is asked for more.
 """
 
 from __future__ import annotations
 
 import fcntl
 import os
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -140,14 +142,18 @@ class JournalWriter:
             os.close(self._file)
             raise
         self._synced = time.monotonic()
+        self._syncing: threading.Thread | None = None
+        self._unsynced: OSError | None = None
 
     def append(self, sample: Sample) -> None:
         """Append one finished sample. Raises InputError when the disk is full or gone."""
         self._write(_encode(sample) + b"\n")
         now = time.monotonic()
-        if now - self._synced >= SYNC_SECONDS:
-            self._sync()
+        if now - self._synced >= SYNC_SECONDS and not (self._syncing and self._syncing.is_alive()):
+            self._check_synced()
             self._synced = now
+            self._syncing = threading.Thread(target=self._sync)
+            self._syncing.start()
 
     def __enter__(self) -> JournalWriter:
         return self
@@ -156,7 +162,10 @@ class JournalWriter:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         try:
+            if self._syncing is not None:
+                self._syncing.join()
             self._sync()
+            self._check_synced()
         finally:
             os.close(self._file)
 
@@ -198,7 +207,12 @@ class JournalWriter:
         try:
             os.fsync(self._file)
         except OSError as error:
-            raise _unwritable(self.path, error) from error
+            # The kernel tells of a failure once: it is kept, whatever a later call says.
+            self._unsynced = self._unsynced or error
+
+    def _check_synced(self) -> None:
+        if self._unsynced is not None:
+            raise _unwritable(self.path, self._unsynced) from self._unsynced
 
 
 def _is_torn_header(file: int) -> bool:
