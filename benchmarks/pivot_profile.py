@@ -115,12 +115,15 @@ def measure(arguments: argparse.Namespace, folder: Path) -> int:
                 run()
                 wall[name] = min(wall.get(name, 1e9), time.perf_counter() - started)
                 busy[name] = min(busy.get(name, 1e9), time.process_time() - used)
-    print(f"{len(requests)} requests, {arguments.concurrency} at once, {arguments.delay:g} s of work in each")
+    print(
+        f"{len(requests)} requests, {arguments.concurrency} at once, {arguments.delay:g} s of work in each;"
+    )
+    print("requests in a second of wall time, and the processor time of the client for each")
     for name, seconds in wall.items():
-        rate, share = len(requests) / seconds, wall["asyncio streams"] / seconds
+        shares = [f"{wall[bare] / seconds:>7.0%} of {bare}" for bare in ("asyncio streams", "aiohttp")]
         spent = 1e6 * busy[name] / len(requests)
         print(
-            f"  {name:<16}{rate:>8,.0f} requests/s{share:>7.0%} of streams{spent:>7.0f} us of processor time"
+            f"  {name:<16}{len(requests) / seconds:>8,.0f} requests/s{''.join(shares)}{spent:>6.0f} us each"
         )
     return 0
 
