@@ -1,4 +1,6 @@
 import math
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -203,3 +205,24 @@ def test_score_interval_takes_wilson_for_single_passes_and_resamples_tasks_other
     independent = intervals.wilson(60, 100)
     assert ends(clustered)[1] - ends(clustered)[0] > 1.5 * (independent.high - independent.low)
     assert isinstance(intervals.score_interval(task_scores([]), rng=rng), NotEstimable)
+
+
+@settings(max_examples=100)
+@given(
+    st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=30),
+    st.floats(0, 1) | st.sampled_from([0.0, 0.025, 0.5, 0.975, 1.0]),
+)
+def test_quantile_is_that_of_numpy_to_the_last_bit(values: list[float], share: float) -> None:
+    assert intervals.quantile(np.array(values), share) == float(np.quantile(np.array(values), share))
+
+
+def test_bootstrap_does_not_load_masked_arrays() -> None:
+    script = """
+import sys
+import numpy as np
+from gymbal.stats import intervals, minhash
+intervals.bootstrap_bca(np.array([0.0, 0.5, 1.0]), rng=np.random.default_rng(0))
+minhash.signature_of([1, 2, 2])
+assert "numpy.ma" not in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", script], check=True)

@@ -6,7 +6,6 @@ import datetime
 import os
 import re
 import shlex
-import tomllib
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -102,6 +101,9 @@ def read_reference(text: str) -> Reference:
 
 
 def _from_file(path: Path) -> Reference:
+    # Two runs are compared more often than a file of a published number is read.
+    import tomllib
+
     def fail(problem: str, *, remedy: str | None = None) -> InputError:
         return InputError(problem, path=path, remedy=remedy)
 

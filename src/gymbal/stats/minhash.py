@@ -33,7 +33,8 @@ def signature_of(elements: Sequence[int]) -> Signature:
         raise ValueError("an empty set has no signature")
     factor_H, shift_H = _permutations()
     lowest_H = np.full(HASHES, np.iinfo(np.uint32).max, dtype=np.uint32)
-    element_E = np.unique(np.asarray(elements, dtype=np.uint64))
+    # With their counts, numpy finds them without loading numpy.ma.
+    element_E, _ = np.unique(np.asarray(elements, dtype=np.uint64), return_counts=True)
     for start in range(0, len(element_E), 4096):
         mixed_EH = element_E[start : start + 4096, None] * factor_H[None, :] + shift_H[None, :]
         lowest_H = np.minimum(lowest_H, (mixed_EH >> np.uint64(32)).astype(np.uint32).min(axis=0))
