@@ -8,16 +8,17 @@ RUNTIME := $(VENV)/.runtime-installed
 DEV := $(VENV)/.dev-installed
 UV := $(shell command -v uv 2>/dev/null)
 GYM_VENV := $(or $(GYMBAL_GYM_VENV),.venv-gym)
+TRAINER_VENVS := $(or $(GYMBAL_TRAINER_VENVS),.venv-trainers)
 
 # Start-up time is a promise, and without .pyc files every import is compiled again.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-gym check fix bench clean
+.PHONY: help demo test test-gym test-trainers check fix bench clean
 
 help:  ## list the targets
-	@sed -n 's/^\([a-z%-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | while IFS='|' read -r name text; do printf '  make %-12s %s\n' "$$name" "$$text"; done
+	@sed -n 's/^\([a-z%-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | while IFS='|' read -r name text; do printf '  make %-14s %s\n' "$$name" "$$text"; done
 	@printf '\n  PYTHON=/path/to/python3.12 chooses the interpreter of a new .venv; ARGS="..." is passed on to pytest or the benchmark.\n'
 
 demo: $(RUNTIME)  ## explain one gap and build one pivot dataset from the examples
@@ -33,6 +34,11 @@ test-gym: $(DEV)  ## run the tests against a real NeMo Gym, which is installed i
 	@$(BIN)/python tests/gym/gym_venv.py "$(GYM_VENV)"; code=$$?; \
 	if [ $$code -eq 77 ]; then exit 0; elif [ $$code -ne 0 ]; then exit $$code; fi; \
 	GYMBAL_GYM_VENV="$(GYM_VENV)" $(BIN)/python -m pytest -m gym tests/gym_integration $(ARGS)
+
+test-trainers: $(DEV)  ## load exports by the trainers themselves; TRAINERS="trl verl" names some, all take 8 GB
+	@PYTHONPATH=tests/gym $(BIN)/python tests/trainers/trainer_venv.py "$(TRAINER_VENVS)" $(TRAINERS); code=$$?; \
+	if [ $$code -eq 77 ]; then exit 0; elif [ $$code -ne 0 ]; then exit $$code; fi; \
+	GYMBAL_TRAINER_VENVS="$(TRAINER_VENVS)" $(BIN)/python -m pytest -m trainers tests/trainer_integration $(ARGS)
 
 check: $(DEV)  ## check format, lint, types and the house rules
 	$(BIN)/ruff format --check

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -150,6 +151,20 @@ def test_rendered_prompt_holds_state_and_tools(pivots: Path, template: Path, to:
 def test_both_containers_hold_the_same_records(pivots: Path, template: Path, to: str) -> None:
     output, _ = exported(pivots, to, chat_template=template)
     assert parquet_rows(output / "train.parquet") == json_lines(output / "train.jsonl")
+
+
+def test_options_of_verl_are_words_of_a_shell_that_hydra_takes(template: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "it's mine"
+    folder.mkdir()
+    pivots = write_rows(folder / "p.jsonl", [pivot_row(0, CALL)])
+    output, _ = exported(pivots, "verl", chat_template=template)
+    lines = (output / "README.md").read_text(encoding="utf-8").splitlines()
+    words = [word for line in lines if line.startswith("    ") for word in shlex.split(line, comments=True)]
+    path = str(output).replace("'", "\\'")
+    # Within quotes, Hydra takes all but a quote and a backslash as it is; outside, it takes no {.
+    assert words[0] == f"data.train_files='{path}/train.parquet'"
+    assert words[1] == f"reward.custom_reward_function.path='{path}/reward.py'"
+    assert words[-1] == "+data.apply_chat_template_kwargs.chat_template='{{ messages[0].content }}'"
 
 
 def test_labels_and_tools_are_json_texts(pivots: Path, template: Path) -> None:

@@ -12,34 +12,36 @@ why (often there is no network), 1 anything else.
 from __future__ import annotations
 
 import argparse
-import fcntl
 import os
-import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
+
+from python_venv import (
+    InstallError,
+    SetupError,
+    dotted,
+    has_venv,
+    is_environment,
+    known_pythons,
+    make_venv,
+    making,
+    pip_install,
+    python_of,
+    say,
+)
 
 GYM = "nemo-gym==0.7.0"
 OF_SERVERS = "openapi-schema-validator==0.6.3"
 """What the servers terminus_judge and terminal_multi_harness ask for beside Gym."""
 CONSTRAINTS = Path(__file__).with_name("gym-constraints.txt")
 STAMP = ".nemo-gym-installed"
-LOCK = ".being-made"
 LEAST_PYTHON = (3, 13)
 NO_PYTHON = 77
 """The exit code by which test runners know a skip."""
 NOT_INSTALLED = 75
 """The exit code of a failure that another machine or hour may not have."""
-
-
-class SetupError(RuntimeError):
-    """The environment cannot be made; the message says what to do."""
-
-
-class InstallError(RuntimeError):
-    """Gym could not be installed; pip has said why."""
 
 
 def make_environment(folder: Path) -> bool:
@@ -49,36 +51,20 @@ def make_environment(folder: Path) -> bool:
     """
     if is_ready(folder):
         return True
-    python = folder / "bin" / "python" if is_environment(folder) else find_python()
+    python = python_of(folder) if is_environment(folder) else find_python()
     if python is None:
         return False
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / LOCK).open("w") as lock:
-        # Two checkouts may share one environment, and both may find it missing.
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with making(folder):
         if not is_environment(folder):
-            say(f"making {folder} with {python}")
-            if code := run([str(python), "-m", "venv", str(folder)]):
-                raise SetupError(f"{python} -m venv ended with {code}")
+            make_venv(python, folder)
         if not is_ready(folder):
             install(folder)
     return True
 
 
-def is_environment(folder: Path) -> bool:
-    """Whether `folder` holds a virtual environment. Raises SetupError where it holds something else."""
-    if (folder / "pyvenv.cfg").is_file():
-        if not (folder / "bin" / "python").exists():
-            raise SetupError(f"the Python of {folder} is gone: remove the folder, and it is made again")
-        return True
-    if folder.exists() and any(path.name != LOCK for path in folder.iterdir()):
-        raise SetupError(f"{folder} is no virtual environment: name another folder, or remove it")
-    return False
-
-
 def is_ready(folder: Path) -> bool:
     """Whether the wanted Gym is installed. An environment made by hand has no stamp, so it is asked."""
-    python = folder / "bin" / "python"
+    python = python_of(folder)
     if not python.exists():
         return False
     stamp = folder / STAMP
@@ -93,71 +79,30 @@ def install(folder: Path) -> None:
     """Installs Gym. An installation that was broken off is completed."""
     start = time.monotonic()
     say(f"installing {GYM}; this takes some minutes")
-    pip = [str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    # Without a network, pip would try for a quarter of an hour.
-    pip += ["--timeout", "30", "--retries", "2"]
     # Gym 0.7.0 asks for Python 3.13.14, and works with earlier ones of 3.13.
-    if run([*pip, "--ignore-requires-python", "--constraint", str(CONSTRAINTS), GYM, OF_SERVERS]):
+    if pip_install(folder, "--ignore-requires-python", "--constraint", str(CONSTRAINTS), GYM, OF_SERVERS):
         raise InstallError(f"pip could not install {GYM}")
     (folder / STAMP).write_text(GYM, encoding="utf-8")
     say(f"installed after {time.monotonic() - start:.0f} s")
 
 
 def find_python() -> Path | None:
-    """The first Python that is new enough. Raises SetupError where GYM_PYTHON names one that is not."""
+    """The first Python that is new enough, those that Gym was tried with before others.
+
+    Raises SetupError where GYM_PYTHON names one that is not.
+    """
     named = os.environ.get("GYM_PYTHON")
     if named:
         if not can_run_gym(named):
             raise SetupError(f"GYM_PYTHON={named} is no Python {dotted(LEAST_PYTHON)} or newer with venv")
         return Path(named)
-    return next((Path(python) for python in known_pythons() if can_run_gym(python)), None)
-
-
-def known_pythons() -> Iterator[str]:
-    """Places of Python, the version that Gym was tried with first."""
-    for name in ("python3.13", "python3.14", "python3"):
-        if found := shutil.which(name):
-            yield found
-    yield from _pyenv_pythons()
-    if uv := shutil.which("uv"):
-        wanted = f">={dotted(LEAST_PYTHON)}"
-        found = answer_of([uv, "python", "find", "--no-python-downloads", "--system", wanted])
-        yield from found.split()
-
-
-def _pyenv_pythons() -> Iterator[str]:
-    """pyenv puts stand-ins on PATH that work only for the versions which a folder has chosen."""
-    if pyenv := shutil.which("pyenv"):
-        versions = answer_of([pyenv, "versions", "--bare", "--skip-aliases"]).split()
-        for prefix in ("3.13.", "3.14."):
-            for version in (version for version in reversed(versions) if version.startswith(prefix)):
-                home = answer_of([pyenv, "prefix", version]).strip()
-                yield str(Path(home) / "bin" / "python")
+    names = ("python3.13", "python3.14", "python3")
+    found = known_pythons(names, pyenv=("3.13.", "3.14."), uv=f">={dotted(LEAST_PYTHON)}")
+    return next((Path(python) for python in found if can_run_gym(python)), None)
 
 
 def can_run_gym(python: str) -> bool:
-    test = f"import ensurepip, sys, venv; print(sys.version_info >= {LEAST_PYTHON})"
-    return answer_of([python, "-c", test]).strip() == "True"
-
-
-def answer_of(command: list[str]) -> str:
-    """What a command prints; nothing where it fails or is not there."""
-    try:
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    except (OSError, subprocess.CalledProcessError):
-        return ""
-
-
-def run(command: list[str]) -> int:
-    return subprocess.run(command, check=False).returncode
-
-
-def dotted(version: tuple[int, ...]) -> str:
-    return ".".join(map(str, version))
-
-
-def say(line: str) -> None:
-    sys.stderr.write(line + "\n")
+    return has_venv(python, f"sys.version_info >= {LEAST_PYTHON}")
 
 
 def main() -> int:

@@ -7,6 +7,8 @@ values are JSON texts, since Arrow gives every row the members of all.
 
 from __future__ import annotations
 
+import re
+import shlex
 from typing import Any
 
 from gymbal.model.export import ExportTarget
@@ -29,16 +31,16 @@ _README = """\
 
 Pivots for verl: one model call a row.
 
-    data.train_files={train}
-    reward.custom_reward_function.path={folder}/reward.py  # without `reward.` in older versions
+    {train}
+    {reward}  # without `reward.` in older versions
     reward.custom_reward_function.name=compute_score
-    data.max_prompt_length=...  # the default of 1024 is too short for agents
+    data.max_prompt_length=...  # the default of 512 is too short for agents
 {template}
 `reward_model.ground_truth` is the expected action, `extra_info.tools` the tools, both as JSON texts.
 """
 
 _RENDERED = """\
-    +data.apply_chat_template_kwargs.chat_template='{{ messages[0].content }}'
+    "+data.apply_chat_template_kwargs.chat_template='{{ messages[0].content }}'"
 
 The prompts are rendered, tools and all, with the chat template, which must be the model's. The template
 above passes them on as they are; without it, the model would read a template within a template.
@@ -70,12 +72,20 @@ def _record(row: ExportRow) -> dict[str, Any]:
     }
 
 
+def _option(name: str, path: str) -> str:
+    """An option of Hydra as a shell takes it: what is no bare word needs quotes for both."""
+    if re.fullmatch(r"[\w./-]+", path, re.ASCII):
+        return f"{name}={path}"
+    escaped = path.replace("\\", "\\\\").replace("'", "\\'")
+    return shlex.quote(f"{name}='{escaped}'")
+
+
 def _texts(setting: ExportSetting) -> dict[str, bytes]:
     train = setting.paths[setting.sides[0]]
     readme = _README.format(
         dataset=setting.dataset,
-        train=train,
-        folder=setting.folder,
+        train=_option("data.train_files", train),
+        reward=_option("reward.custom_reward_function.path", f"{setting.folder}/{REWARD}"),
         template=_RENDERED if setting.is_rendered else _NOT_RENDERED,
     )
     reward = reward_module("verl", setting.comparator, _REWARD)

@@ -1,0 +1,62 @@
+"""Pivots for exports to trainers, and answers to them of which the rewards are known."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from export_states import LABELS, TEMPLATE, call, completion_of, pivot_row
+
+import gymbal
+from gymbal.commands.pivot_export import pivot_export
+
+ROLLOUTS = Path(__file__).parents[2] / "examples" / "rollouts" / "tool_use.rollouts.jsonl"
+
+
+class Export(NamedTuple):
+    folder: Path
+    labels: list[str]
+    """The labels, as the rows have them."""
+    prompts: list[str]
+    """The prompts through the chat template."""
+
+    @property
+    def right(self) -> list[str]:
+        """To each pivot what its label says: reward 1."""
+        return [completion_of(json.loads(label)) for label in self.labels]
+
+    @property
+    def wrong(self) -> list[str]:
+        """A call where a message is expected, a message where calls are: reward 0."""
+        return [
+            completion_of(call("no_such_tool")) if json.loads(label)["type"] == "message" else "Rather not."
+            for label in self.labels
+        ]
+
+
+def write_pivots(folder: Path) -> Path:
+    """Pivots of the example rollouts, one of which no template renders, and some with odd characters."""
+    gymbal.pivot_build(ROLLOUTS, folder / "built")
+    lines = (folder / "built" / "pivots.jsonl").read_bytes().splitlines(keepends=True)
+    agent = json.loads(lines[0])["agent_ref"]
+    odd = [{**pivot_row(number, label), "agent_ref": agent} for number, label in enumerate(LABELS)]
+    path = folder / "pivots.jsonl"
+    path.write_bytes(b"".join(lines) + "".join(json.dumps(row) + "\n" for row in odd).encode())
+    return path
+
+
+def export(pivots: Path, to: str) -> Export:
+    """An export with rendered prompts. The prompts and labels are read from TRL's, which is plain JSON."""
+    template = pivots.with_name("template.jinja")
+    template.write_text(TEMPLATE, encoding="utf-8")
+    folders = {name: pivots.with_name(name) for name in (to, "trl")}
+    for name, folder in folders.items():
+        pivot_export(pivots, folder, to=name, chat_template=template)
+    rows = json_lines(folders["trl"] / "train.jsonl")
+    return Export(folders[to], [row["expected_action"] for row in rows], [row["prompt"] for row in rows])
+
+
+def json_lines(path: Path) -> list[dict[str, Any]]:
+    # A line separator within a text is no line break.
+    return [json.loads(line) for line in path.read_bytes().split(b"\n") if line]
