@@ -11,6 +11,8 @@ from export_states import LABELS, TEMPLATE, call, completion_of, pivot_row
 import gymbal
 from gymbal.commands.pivot_export import pivot_export
 
+Json = dict[str, Any]
+
 ROLLOUTS = Path(__file__).parents[2] / "examples" / "rollouts" / "tool_use.rollouts.jsonl"
 
 
@@ -22,17 +24,44 @@ class Export(NamedTuple):
     """The prompts through the chat template."""
 
     @property
-    def right(self) -> list[str]:
-        """To each pivot what its label says: reward 1."""
-        return [completion_of(json.loads(label)) for label in self.labels]
+    def answers(self) -> list[list[Json]]:
+        """To each pivot what its label says, reward 1, and an answer of another kind, reward 0."""
+        right = [json.loads(label) for label in self.labels]
+        wrong = [OTHER_KIND if action["type"] == "message" else REFUSAL for action in right]
+        return [right, wrong]
 
     @property
-    def wrong(self) -> list[str]:
-        """A call where a message is expected, a message where calls are: reward 0."""
-        return [
-            completion_of(call("no_such_tool")) if json.loads(label)["type"] == "message" else "Rather not."
-            for label in self.labels
-        ]
+    def rewards(self) -> list[list[float]]:
+        """The rewards of these answers."""
+        return [[1.0] * len(self.labels), [0.0] * len(self.labels)]
+
+
+OTHER_KIND: Json = call("no_such_tool")
+REFUSAL: Json = {"type": "message", "content": "Rather not."}
+
+
+def completions(exported: Export) -> list[list[str]]:
+    """The answers as texts of a policy."""
+    return [[completion_of(action) for action in actions] for actions in exported.answers]
+
+
+def chat_messages(exported: Export) -> list[list[Json]]:
+    """The answers as messages of a model server that has a tool parser."""
+    return [[_chat_message(action) for action in actions] for actions in exported.answers]
+
+
+def _chat_message(action: Json) -> Json:
+    if action["type"] == "message":
+        return {"role": "assistant", "content": action["content"]}
+    calls = [
+        {
+            "id": f"call_{number}",
+            "type": "function",
+            "function": {name: each[name] for name in ("name", "arguments")},
+        }
+        for number, each in enumerate(action.get("calls") or [action])
+    ]
+    return {"role": "assistant", "content": None, "tool_calls": calls}
 
 
 def write_pivots(folder: Path) -> Path:
@@ -57,6 +86,6 @@ def export(pivots: Path, to: str) -> Export:
     return Export(folders[to], [row["expected_action"] for row in rows], [row["prompt"] for row in rows])
 
 
-def json_lines(path: Path) -> list[dict[str, Any]]:
+def json_lines(path: Path) -> list[Json]:
     # A line separator within a text is no line break.
     return [json.loads(line) for line in path.read_bytes().split(b"\n") if line]

@@ -65,6 +65,9 @@ TRAINERS = (
     Trainer("verl", ("verl==0.9.1",), ((3, 11), (3, 12))),
     Trainer("openrlhf", ("openrlhf==0.11.2",), ((3, 11), (3, 12))),
     Trainer("skyrl", ("skyrl==0.4.0", "skyrl-gym==0.4.0"), ((3, 12), (3, 13))),
+    Trainer("verifiers", ("verifiers==0.4.0",), ((3, 13), (3, 12))),
+    # The last release with version 0 of its environments.
+    Trainer("verifiers_v0", ("verifiers==0.3.1",), ((3, 13), (3, 12))),
 )
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
 
-def byte_tokenizer(chat_template: str, pieces: tuple[str, ...] = ()) -> PreTrainedTokenizerFast:
+def byte_tokenizer(chat_template: str, pieces: Sequence[str] = ()) -> PreTrainedTokenizerFast:
     """Bytes, an end, a pad, and one token for each of `pieces`, which are whole answers."""
     alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
     inner = Tokenizer(models.BPE(vocab={byte: number for number, byte in enumerate(alphabet)}, merges=[]))

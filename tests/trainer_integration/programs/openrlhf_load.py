@@ -32,7 +32,7 @@ def load(request: Json) -> Json:
     executor = SingleTurnAgentExecutor([str(folder / "reward.py")])
     rewards = [
         asyncio.run(roll_out(executor, tokenizer, prompts, labels, answers))
-        for answers in (request["right"], request["wrong"])
+        for answers in request["completions"]
     ]
     return {
         "version": version("openrlhf"),

@@ -34,7 +34,7 @@ def load(request: Json) -> Json:
         "prompts": prompts,
         "rewards": [
             [step_reward(item, answer) for item, answer in zip(items, answers, strict=True)]
-            for answers in (request["right"], request["wrong"])
+            for answers in request["completions"]
         ],
     }
 

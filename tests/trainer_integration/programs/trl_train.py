@@ -26,13 +26,13 @@ def train(request: dict[str, Any]) -> dict[str, Any]:
     path = Path(request["folder"]) / request["name"]
     container = "parquet" if path.suffix == ".parquet" else "json"
     rows = load_dataset(container, data_files=str(path), split="train", cache_dir=request["scratch"])
-    right, wrong = request["right"], request["wrong"]
     columns = {name: rows[name] for name in rows.column_names if name != "prompt"}
     rewards = [
-        reward_func(prompts=rows["prompt"], completions=answers, **columns) for answers in (right, wrong)
+        reward_func(prompts=rows["prompt"], completions=answers, **columns)
+        for answers in request["completions"]
     ]
     place = request["place"]
-    tokenizer = byte_tokenizer(request["template"], (right[place], wrong[place]))
+    tokenizer = byte_tokenizer(request["template"], [answers[place] for answers in request["completions"]])
     seen: list[tuple[str, str]] = []
 
     def watched(prompts: list[str], completions: list[str], **others: Any) -> list[float]:

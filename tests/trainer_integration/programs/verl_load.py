@@ -61,7 +61,7 @@ async def roll_out(config: DictConfig, tokenizer: Any, rows: RLHFDataset, reques
     manager = load_reward_manager(config, tokenizer)
     prompts: list[str] = []
     rewards = []
-    for answers in (request["right"], request["wrong"]):
+    for answers in request["completions"]:
         server = SimpleNamespace()
         loop = SingleTurnAgentLoop(
             trainer_config=DictConfigWrap(config),

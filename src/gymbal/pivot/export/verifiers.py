@@ -1,10 +1,12 @@
 """verifiers: Gym's rows for version 1, and a table of `prompt`, `answer` and `info` for version 0.
 
-Read in verifiers 0.4.0: its Gym taskset reads rows as they are and asks Gym's resources server for rewards.
+Read in verifiers 0.4.0: its Gym taskset reads rows as they are and asks Gym's resources server for rewards. The
+last with version 0 is 0.3.1: there, `tool_defs` in `info` are the tools that the model gets.
 """
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from gymbal.model.export import ExportTarget
@@ -29,13 +31,13 @@ Version 1 takes Gym's rows unchanged. Start Gym's resources server with `config.
 
 {rows}
 
-Version 0 takes the files `v0_*.jsonl`, with `reward.py`:
+Version 0, which verifiers has up to 0.3, takes the files `v0_*.jsonl`, with `reward.py`:
 
     rows = load_dataset("json", data_files="v0_train.jsonl", split="train")
-    vf.SingleTurnEnv(dataset=rows, rubric=vf.Rubric(funcs=[pivot_reward]))
+    env = vf.SingleTurnEnv(dataset=rows, rubric=vf.Rubric(funcs=[pivot_reward]))
 
-`answer` is the expected action, and `info` holds the tools, both as JSON texts. An environment of version 0
-gives the model the tools that it is made with, not those of a row: subclass it to read them from `info`.
+`answer` is the expected action as a JSON text. `info` is one too: its `tool_defs` are the tools that the model
+gets, its `tools` what the reward takes.
 """
 
 
@@ -47,7 +49,23 @@ def _record(row: ExportRow) -> dict[str, Any]:
     return {
         "prompt": row.state.messages,
         "answer": row.expected_action,
-        "info": json_text({"tools": row.state.tools, "pivot": row.entry.id, "task": row.entry.task}),
+        "info": json_text(
+            {
+                "tool_defs": [_tool_def(tool["function"]) for tool in json.loads(row.state.tools)],
+                "tools": row.state.tools,
+                "pivot": row.entry.id,
+                "pivot_task": row.entry.task,  # `task` would be taken for a task of another kind
+            }
+        ),
+    }
+
+
+def _tool_def(function: dict[str, Any]) -> dict[str, Any]:
+    """A function as verifiers names its members, of which it wants three."""
+    return {
+        **{name: value for name, value in function.items() if value is not None},
+        "description": function.get("description") or "",
+        "parameters": function.get("parameters") or {"type": "object", "properties": {}},
     }
 
 

@@ -76,7 +76,8 @@ def _option(name: str, path: str) -> str:
     """An option of Hydra as a shell takes it: what is no bare word needs quotes for both."""
     if re.fullmatch(r"[\w./-]+", path, re.ASCII):
         return f"{name}={path}"
-    escaped = path.replace("\\", "\\\\").replace("'", "\\'")
+    # Hydra takes a backslash as it is, unless a quote comes next.
+    escaped = re.sub(r"(\\+)(?='|$)", r"\1\1", path).replace("'", "\\'")
     return shlex.quote(f"{name}='{escaped}'")
 
 
