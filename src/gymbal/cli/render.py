@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from typing import Any
 
 import click
@@ -30,9 +32,41 @@ def emit(document: Document, result: msgspec.Struct, format: str) -> None:
 
         click.echo(to_markdown(document), nl=False)
     else:
-        from gymbal.report.terminal import print_document
+        _print(document)
 
-        print_document(document)
+
+def _print(document: Document) -> None:
+    """As plain text where nobody sees colours: rich takes its time to load."""
+    if not _may_have_colour():
+        from gymbal.report.plain import to_plain
+
+        text = to_plain(document, _width())
+        if text is not None:
+            click.echo(text, nl=False)
+            return
+    from gymbal.report.terminal import print_document
+
+    print_document(document)
+
+
+def _may_have_colour() -> bool:
+    """At a terminal, or where one of the variables that rich knows asks for it."""
+    # Python has no standard output where the shell closed it.
+    is_terminal = sys.stdout is not None and sys.stdout.isatty()
+    return is_terminal or "FORCE_COLOR" in os.environ or "TTY_COMPATIBLE" in os.environ
+
+
+def _width() -> int:
+    """The columns of the terminal that any standard stream is connected to, else 80: as rich finds them."""
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isdigit():
+        return int(columns) or 80
+    for stream in range(3):
+        try:
+            return os.get_terminal_size(stream).columns or 80
+        except OSError:
+            continue
+    return 80
 
 
 def _to_json(result: msgspec.Struct) -> bytes:

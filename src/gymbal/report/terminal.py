@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table as RichTable
@@ -11,6 +9,7 @@ from rich.text import Text as RichText
 
 from gymbal.report.document import Bars, Bullets, Commands, Document, Paragraph, Table, Text, Tone
 from gymbal.report.escape import visible
+from gymbal.report.plain import INDENT, bar, command_lines
 
 STYLES = {
     Tone.PLAIN: "",
@@ -19,12 +18,6 @@ STYLES = {
     Tone.DOUBT: "yellow",
     Tone.QUIET: "dim",
 }
-INDENT = 2
-CONTINUED = " \\"
-_SHELL_WORD = re.compile(r"""(?:[^\s'"\\]|'[^']*'|"(?:\\.|[^"\\])*"|\\.|['"\\])+""")
-"""What a shell reads as one word, quotes included; a quote without its end is one character of it."""
-BAR_CELLS = 24
-"""Widest bar, in character cells."""
 
 
 def print_document(document: Document, console: Console | None = None) -> None:
@@ -45,22 +38,11 @@ def _print_sections(document: Document, out: Console) -> None:
             out.print(RichText(visible(section.title), style="bold"))
         for block in section.blocks:
             if isinstance(block, Commands):
-                _print_commands(block.lines, out)
+                for line in block.lines:
+                    for shown in command_lines(line, out.width):
+                        out.print(RichText(shown), crop=False, soft_wrap=True)
             else:
                 out.print(Padding(_renderable(block), (0, 0, 0, INDENT if section.title else 0)))
-
-
-def _print_commands(lines: tuple[str, ...], out: Console) -> None:
-    """Break a line between words alone, with a backslash, so that a shell reads it as one."""
-    for line in lines:
-        shown = " " * INDENT
-        for word in _SHELL_WORD.findall(visible(line)):
-            is_first = not shown.strip()
-            if not is_first and len(shown) + len(word) + len(" ") + len(CONTINUED) > out.width:
-                out.print(RichText(shown + CONTINUED), crop=False, soft_wrap=True)
-                shown, is_first = " " * 2 * INDENT, True
-            shown += word if is_first else f" {word}"
-        out.print(RichText(shown), crop=False, soft_wrap=True)
 
 
 def _renderable(block: Paragraph | Bullets | Table | Bars) -> RichText | RichTable:
@@ -109,16 +91,13 @@ def _table(table: Table) -> RichTable:
 
 
 def _bars(rows: tuple[tuple[str, float, str], ...]) -> RichTable:
-    """Bars share one scale; the longest takes `BAR_CELLS`."""
+    """Bars share one scale; the longest takes `plain.BAR_CELLS`."""
     longest = max((abs(value) for _, value, _ in rows), default=0.0)
     grid = RichTable.grid(padding=(0, 2, 0, 0))
     grid.add_column()
     grid.add_column(justify="right", no_wrap=True)
     grid.add_column(no_wrap=True, overflow="crop")
     for label, value, printed in rows:
-        length = round(abs(value) / longest * BAR_CELLS) if longest else 0
         style = STYLES[Tone.GOOD] if value > 0 else STYLES[Tone.BAD]
-        grid.add_row(
-            visible(label), visible(printed), RichText(("+" if value > 0 else "-") * length, style=style)
-        )
+        grid.add_row(visible(label), visible(printed), RichText(bar(value, longest), style=style))
     return grid
