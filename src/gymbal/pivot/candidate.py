@@ -13,13 +13,13 @@ from gymbal.model.trajectory import Trajectory
 from gymbal.pivot.label import Label, label_of
 from gymbal.pivot.prefix import Prefix, prefixes_of
 from gymbal.pivot.request import Tools, read_tools
-from gymbal.pivot.row import Place, Row, frame_of, row_of
+from gymbal.pivot.row import Row, frame_of, row_of
 from gymbal.pivot.segment import split
 from gymbal.pivot.targets.contract import RowTarget, self_score_refusal
 from gymbal.verify import Comparator, ComparatorConfig, UnscorableError
 
 
-class Candidate(NamedTuple):
+class Candidate(msgspec.Struct, frozen=True, gc=False):
     call: ModelCall
     outcome: Row | Refusal
 
@@ -58,21 +58,24 @@ def judge(
     prefixes = prefixes_of(trajectory, calls)
     tools = read_tools(trajectory.tools)
     flaw = _trajectory_flaw(trajectory, tools)
-    frame = frame_of(trajectory, dataset)
+    frame = frame_of(trajectory, dataset, seed_calls=seed_calls, calls=len(calls))
     takes_equal_scalars = equal_scalars_match(comparator.config)
     candidates = []
     for call, prefix in zip(calls, prefixes.of_calls, strict=True):
-        label = flaw or _label(trajectory, call, prefix, tools, target)
-        if isinstance(label, Label) and target is not None:
-            label = self_score_refusal(label, target, trajectory.tools) or label
-        elif isinstance(label, Label):
-            label = _score_refusal(label, comparator, takes_equal_scalars) or label
-        if isinstance(label, Refusal):
-            candidates.append(Candidate(call, label))
-            continue
-        place = Place(call, seed_calls + call.index, len(calls))
-        row = row_of(trajectory, frame, place, prefix, label, with_reference=with_reference)
-        candidates.append(Candidate(call, row))
+        found = flaw or _label(trajectory, call, prefix, tools, target)
+        if isinstance(found, Label):
+            if target is not None:
+                refusal = self_score_refusal(found, target, trajectory.tools)
+            elif takes_equal_scalars and (found.holds_scalars or not found.tools):
+                refusal = None
+            else:
+                refusal = _score_refusal(found, comparator)
+            found = refusal or found
+        if isinstance(found, Label):
+            outcome: Row | Refusal = row_of(frame, call, prefix, found, with_reference=with_reference)
+        else:
+            outcome = found
+        candidates.append(Candidate(call, outcome))
     return Judged(trajectory, seed_calls, tuple(candidates), prefixes.dropped)
 
 
@@ -102,9 +105,7 @@ def _label(
     return prefix.refusal or label
 
 
-def _score_refusal(label: Label, comparator: Comparator, takes_equal_scalars: bool) -> Refusal | None:
-    if takes_equal_scalars and (label.holds_scalars or not label.tools):
-        return None
+def _score_refusal(label: Label, comparator: Comparator) -> Refusal | None:
     try:
         score = comparator.score_label(msgspec.json.decode(label.raw))
     except UnscorableError as error:

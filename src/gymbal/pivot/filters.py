@@ -109,7 +109,7 @@ def _filtered(candidate: Candidate, trajectory: Trajectory, options: BuildOption
         or _length_refusal(row, trajectory, options.max_input_characters)
         or _message_refusal(row, options.drop_messages)
     )
-    return candidate if refusal is None else candidate._replace(outcome=refusal)
+    return candidate if refusal is None else Candidate(candidate.call, refusal)
 
 
 def _confidence_refusal(row: Row, least: Boundary) -> Refusal | None:

@@ -15,7 +15,7 @@ from gymbal.model.pivot import Refusal, Skipped, SkipReason
 from gymbal.model.trajectory import Source, Trajectory
 from gymbal.pivot.candidate import Candidate, Judged
 from gymbal.pivot.filters import JudgeWanted
-from gymbal.pivot.metrics import Tally, count_candidate, count_trajectory
+from gymbal.pivot.metrics import CandidateCounts, Tally, count_trajectory
 from gymbal.pivot.options import BuildOptions
 from gymbal.pivot.row import Row
 from gymbal.pivot.split import PARTS, side_of
@@ -37,12 +37,14 @@ def write_lines(trajectories: Iterable[Trajectory], folder: Path, judge: JudgeWa
     tally: Tally = Counter()
     with open_lines(folder, judge.options) as (rows, skipped):
         for judged, part in judged_lines(trajectories, judge, tally):
-            source, write = judged.trajectory.source, rows[part].add
-            for call, outcome in judged.candidates:
+            source, pieces = judged.trajectory.source, []
+            for candidate in judged.candidates:
+                outcome = candidate.outcome
                 if isinstance(outcome, Row):
-                    write(outcome.parts)
+                    pieces += outcome.parts
                 else:
-                    skipped.write(skipped_line(source, call.index, outcome))
+                    skipped.write(skipped_line(source, candidate.call.index, outcome))
+            rows[part].add(pieces)
     return tally
 
 
@@ -63,22 +65,24 @@ def open_lines(folder: Path, options: BuildOptions) -> Iterator[tuple[dict[str, 
 def judged_lines(
     trajectories: Iterable[Trajectory], judge: JudgeWanted, tally: Tally
 ) -> Iterator[tuple[Judged, str]]:
-    """Yield each trajectory, judged to the last, with the side of the split that it is on; count in `tally`.
+    """Yield each trajectory, judged to the last, with the side of the split that it is on.
 
+    `tally` is whole when the last one was yielded.
     A row that equals an earlier one is refused, unless the options keep duplicates.
     """
     keys: set[bytes] = set()
+    counts = CandidateCounts()
     for trajectory in trajectories:
         judged = judge(trajectory)
         if judge.options.dedupe:
             final = tuple([without_duplicate(candidate, keys) for candidate in judged.candidates])
             judged = judged._replace(candidates=final)
         part = side_of(trajectory, judge.options.split)
-        counted = list(count_trajectory(judged))
+        tally.update(count_trajectory(judged))
         for candidate in judged.candidates:
-            counted += count_candidate(candidate, part)
-        tally.update(counted)
+            counts.add(candidate, part)
         yield judged, part
+    tally.update(counts.tally())
 
 
 def duplicate_refusal(uuid: str) -> Refusal:
@@ -98,6 +102,6 @@ def without_duplicate(candidate: Candidate, keys: set[bytes]) -> Candidate:
     if isinstance(row, Refusal):
         return candidate
     if row.key in keys:
-        return candidate._replace(outcome=duplicate_refusal(row.info.uuid))
+        return Candidate(candidate.call, duplicate_refusal(row.info.uuid))
     keys.add(row.key)
     return candidate

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from itertools import compress, repeat
 
 import msgspec
@@ -32,6 +31,9 @@ from gymbal.pivot.row import Row
 Tally = Counter[tuple[str, str]]
 """Count by (group, name), such as ("skipped", "open_call"). Tallies of parts add up to that of the whole."""
 
+_Shape = tuple[object, ...]
+_MOST_SHAPES = 4096
+
 PROVENANCE = tuple(name for name in PivotInfo.__struct_fields__ if name != "target")
 OPTIONAL_PROVENANCE = ("record", "task", "rollout", "reward")
 """What a source may not say."""
@@ -58,16 +60,65 @@ def count_candidate(candidate: Candidate, part: str) -> Sequence[tuple[str, str]
     return (*_of_call(candidate.call), *count_outcome(candidate.outcome, part))
 
 
+class CandidateCounts:
+    """Counts candidates one by one, and makes a tally of the counts.
+
+    Many candidates add the same to a tally: what that is, is found once, and counted many times.
+    """
+
+    def __init__(self) -> None:
+        self._tally: Tally = Counter()
+        self._counts: dict[_Shape, int] = {}
+        self._adds: dict[_Shape, Sequence[tuple[str, str]]] = {}
+
+    def add(self, candidate: Candidate, part: str) -> None:
+        """Count a candidate of the side `part`, with its final outcome."""
+        shape = _shape(candidate, part)
+        counts = self._counts
+        if shape in counts:
+            counts[shape] += 1
+            return
+        if len(counts) == _MOST_SHAPES:
+            self._add_up()
+        counts[shape] = 1
+        self._adds[shape] = count_candidate(candidate, part)
+
+    def tally(self) -> Tally:
+        """What all candidates so far add to a tally."""
+        self._add_up()
+        return self._tally
+
+    def _add_up(self) -> None:
+        for shape, count in self._counts.items():
+            for name in self._adds[shape]:
+                self._tally[name] += count
+        self._counts.clear()
+        self._adds.clear()
+
+
+def _shape(candidate: Candidate, part: str) -> _Shape:
+    """All that decides what a candidate adds to a tally."""
+    call, outcome = candidate.call, candidate.outcome
+    kinds = tuple([item.kind for item in call.items])
+    if isinstance(outcome, Refusal):
+        return call.boundary, kinds, outcome.reason
+    label, info = outcome.label, outcome.info
+    return call.boundary, kinds, part, label.kind, label.tools, info.depth, _missing(info)
+
+
 def count_outcome(outcome: Row | Refusal, part: str) -> Sequence[tuple[str, str]]:
     """What the outcome alone adds: the rest of a candidate counts whatever became of it."""
     if isinstance(outcome, Refusal):
         return [("skipped", outcome.reason)]
     label, info = outcome.label, outcome.info
-    missing = (info.record is None, info.task is None, info.rollout is None, info.reward is None)
-    return _of_row(part, label.kind, label.tools, info.depth, info.own_reasoning_items, missing)
+    return _of_row(part, label.kind, label.tools, info.depth, info.own_reasoning_items, _missing(info))
 
 
-@lru_cache(maxsize=4096)
+def _missing(info: PivotInfo) -> tuple[bool, ...]:
+    """Which of `OPTIONAL_PROVENANCE` a row lacks."""
+    return info.record is None, info.task is None, info.rollout is None, info.reward is None
+
+
 def _of_row(
     part: str,
     kind: ActionKind,

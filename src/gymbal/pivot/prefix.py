@@ -12,14 +12,19 @@ from hashlib import sha256
 from itertools import accumulate
 from typing import NamedTuple
 
+import msgspec
+
 from gymbal.model.item import Item, ItemKind, json_list
 from gymbal.model.pivot import ModelCall, Refusal, SkipReason
 from gymbal.model.trajectory import Trajectory
 from gymbal.pivot.replay import Replay, replay
 from gymbal.pivot.request import are_plain
 
+# A name of the module is found ten times as fast as a member of an enumeration, and items are many.
+_CALL, _RESULT = ItemKind.CALL, ItemKind.RESULT
 
-class Prefix(NamedTuple):
+
+class Prefix(msgspec.Struct, frozen=True, gc=False):
     """The items before one model call."""
 
     raw: memoryview
@@ -59,12 +64,15 @@ class CallsAndResults:
         """Do what `refusal` does for each of `items`, up to the first refusal."""
         waiting = self._open
         for item in items:
-            kind, call_id = item.kind, item.call_id
-            if kind is ItemKind.CALL and call_id not in waiting:
+            kind = item.kind
+            if kind is not _CALL and kind is not _RESULT:
+                continue
+            call_id = item.call_id
+            if kind is _CALL and call_id not in waiting:
                 waiting[call_id] = 1
-            elif kind is ItemKind.RESULT and waiting.get(call_id) == 1:
+            elif kind is _RESULT and waiting.get(call_id) == 1:
                 del waiting[call_id]
-            elif kind is ItemKind.CALL or kind is ItemKind.RESULT:
+            else:
                 refusal = self.refusal(item)
                 if refusal is not None:
                     return refusal

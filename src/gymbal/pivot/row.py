@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from hashlib import sha256
-from typing import NamedTuple
 
 import msgspec
 
@@ -22,8 +21,11 @@ DATASET_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 KEY_BYTES = 16
 """128 bits of SHA-256: two different rows never share a key by chance."""
 
+# A name of the module is found ten times as fast as a member of an enumeration, and rows are many.
+_BATCH, _REASONING = ActionKind.FUNCTION_CALL_BATCH, ItemKind.REASONING
 
-class Row(NamedTuple):
+
+class Row(msgspec.Struct, frozen=True, gc=False):
     label: Label
     info: PivotInfo
     key: bytes
@@ -35,24 +37,24 @@ class Row(NamedTuple):
     """The piece that holds the input items."""
 
 
+_encode = msgspec.json.Encoder().encode
+
+
 def agent_name(dataset: str) -> str:
     """Name of the config's agent block that runs the rows of `dataset`."""
     return f"{dataset}_agent"
 
 
-class Place(NamedTuple):
-    """Where a model call stands in its trajectory."""
-
-    call: ModelCall
-    depth: int
-    """Model calls before it, those in the seed included."""
-    length: int
-    """Model calls of the trajectory, those in the seed left out."""
-
-
-class Frame(NamedTuple):
+class Frame(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What all rows of one trajectory have alike."""
 
+    trajectory: Trajectory
+    source: str
+    """Name of the file, without its folder."""
+    seed_calls: int
+    """Model calls in the seed."""
+    calls: int
+    """Model calls of the trajectory, those in the seed left out."""
     head: bytes
     """Everything before the input items."""
     tools: bytes
@@ -62,13 +64,17 @@ class Frame(NamedTuple):
     agent: bytes
 
 
-def frame_of(trajectory: Trajectory, dataset: str) -> Frame:
+def frame_of(trajectory: Trajectory, dataset: str, *, seed_calls: int, calls: int) -> Frame:
     """Prepare what the rows of `trajectory` share, so that nothing of it is hashed or encoded row by row."""
     instructions = trajectory.instructions
     request = b"" if instructions is None else b'"instructions":%b,' % instructions
     tools = b'],"tools":%b,"tool_choice":"auto","parallel_tool_calls":' % trajectory.tools
     agent = msgspec.json.encode({"type": "responses_api_agents", "name": agent_name(dataset)})
     return Frame(
+        trajectory=trajectory,
+        source=trajectory.source.path.rpartition("/")[2],
+        seed_calls=seed_calls,
+        calls=calls,
         head=b'{"responses_create_params":{%b"input":[' % request,
         tools=tools,
         digest=sha256(request + tools).digest(),
@@ -77,20 +83,14 @@ def frame_of(trajectory: Trajectory, dataset: str) -> Frame:
 
 
 def row_of(
-    trajectory: Trajectory,
-    frame: Frame,
-    place: Place,
-    prefix: Prefix,
-    label: Label,
-    *,
-    with_reference: bool = False,
+    frame: Frame, call: ModelCall, prefix: Prefix, label: Label, *, with_reference: bool = False
 ) -> Row:
     """Put one row together: the request up to the model call, its label, and where both came from.
 
     `parallel_tool_calls` is true where the label is a batch and where the source allowed parallel calls.
     `with_reference` adds `reference_output`: the items of the model call, byte for byte.
     """
-    is_parallel = label.kind is ActionKind.FUNCTION_CALL_BATCH or bool(trajectory.allows_parallel_calls)
+    is_parallel = label.kind is _BATCH or frame.trajectory.allows_parallel_calls
     action = b'%b},"%b":%b%b,' % (
         b"true" if is_parallel else b"false",
         label.field.encode(),
@@ -99,9 +99,9 @@ def row_of(
     )
     # Both digests have a fixed length: no two rows give the same bytes to hash.
     key = sha256(b"".join((prefix.digest, frame.digest, action))).digest()[:KEY_BYTES]
-    info = _info(trajectory, place, uuid_text(key), label.target)
-    reference = _reference(place.call) if with_reference else b""
-    tail = b"%b%b%b%b}\n" % (action, reference, frame.agent, msgspec.json.encode(info))
+    info = _info(frame, call, uuid_text(key), label.target)
+    reference = _reference(call) if with_reference else b""
+    tail = b"".join((action, reference, frame.agent, _encode(info), b"}\n"))
     return Row(label, info, key, (frame.head, prefix.raw, frame.tools, tail), prefix.raw)
 
 
@@ -116,19 +116,21 @@ def _reference(call: ModelCall) -> bytes:
     return b'"reference_output":[%b],' % b",".join(item.raw for item in call.items)
 
 
-def _info(trajectory: Trajectory, place: Place, uuid: str, target: Target | None) -> PivotInfo:
+def _info(frame: Frame, call: ModelCall, uuid: str, target: Target | None) -> PivotInfo:
+    trajectory = frame.trajectory
+    index = call.index
     return PivotInfo(
-        source=trajectory.source.path.rpartition("/")[2],
+        source=frame.source,
         line=trajectory.source.line,
         record=trajectory.source.record,
         task=trajectory.task,
         rollout=trajectory.rollout,
         reward=trajectory.reward,
         uuid=uuid,
-        call=place.call.index,
-        depth=place.depth,
-        trajectory_length=place.length,
-        own_reasoning_items=[item.kind for item in place.call.items].count(ItemKind.REASONING),
-        boundary=place.call.boundary,
+        call=index,
+        depth=frame.seed_calls + index,
+        trajectory_length=frame.calls,
+        own_reasoning_items=[item.kind for item in call.items].count(_REASONING),
+        boundary=call.boundary,
         target=target,
     )

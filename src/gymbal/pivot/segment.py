@@ -17,13 +17,17 @@ executors write call, result, call, result for one response of two calls.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import compress, pairwise
 
 from gymbal.model.item import CALLS, MODEL_WRITTEN, Item, ItemKind
 from gymbal.model.pivot import Boundary, ModelCall
 
 _ACTIONS = MODEL_WRITTEN - {ItemKind.REASONING}
+
+# A name of the module is found ten times as fast as a member of an enumeration, and items are many.
+_ASSISTANT, _REASONING = ItemKind.ASSISTANT, ItemKind.REASONING
+_STRUCTURAL = Boundary.STRUCTURAL
 
 
 def split(items: Sequence[Item], call_sizes: Sequence[int] | None = None) -> tuple[ModelCall, ...]:
@@ -32,24 +36,27 @@ def split(items: Sequence[Item], call_sizes: Sequence[int] | None = None) -> tup
     `call_sizes` are the recorded numbers of model-written items per model call. Raises ValueError when they
     do not add up to the model-written items.
     """
-    limits = _structural_limits(items) if call_sizes is None else _recorded_limits(items, call_sizes)
+    own = bytes([item.kind in MODEL_WRITTEN and not item.is_scripted for item in items])
+    limits = _structural_limits(items, own) if call_sizes is None else _recorded_limits(own, call_sizes)
     return tuple(
-        ModelCall(
-            index=index,
-            start=start,
-            stop=stop,
-            boundary=boundary,
-            items=tuple([item for item in items[start:stop] if item.by_policy]),
-        )
-        for index, (start, stop, boundary) in enumerate(limits)
+        [
+            ModelCall(
+                index=index,
+                start=start,
+                stop=stop,
+                boundary=boundary,
+                items=tuple(compress(items[start:stop], own[start:stop])),
+            )
+            for index, (start, stop, boundary) in enumerate(limits)
+        ]
     )
 
 
 Limits = tuple[int, int, Boundary]
 
 
-def _recorded_limits(items: Sequence[Item], call_sizes: Sequence[int]) -> Iterator[Limits]:
-    written = [position for position, item in enumerate(items) if item.by_policy]
+def _recorded_limits(own: bytes, call_sizes: Sequence[int]) -> Iterator[Limits]:
+    written = list(compress(range(len(own)), own))
     if sum(call_sizes) != len(written) or min(call_sizes, default=1) < 1:
         raise ValueError(f"sizes {list(call_sizes)} do not tile {len(written)} model-written items")
     first = 0
@@ -58,28 +65,26 @@ def _recorded_limits(items: Sequence[Item], call_sizes: Sequence[int]) -> Iterat
         first += size
 
 
-def _structural_limits(items: Sequence[Item]) -> Iterator[Limits]:
-    for start, stop in _execution_runs(items):
+def _structural_limits(items: Sequence[Item], own: bytes) -> Iterator[Limits]:
+    """Cut `items`, of which the policy wrote those where `own` is 1."""
+    start = own.find(1)
+    while start >= 0:
+        stop = own.find(0, start)
+        if stop < 0:
+            stop = len(own)
         yield from _split_run(items, start, stop)
+        start = own.find(1, stop)
 
 
-def _execution_runs(items: Sequence[Item]) -> Iterator[tuple[int, int]]:
-    start = None
-    for position, is_own in enumerate([item.by_policy for item in items]):
-        if is_own:
-            start = position if start is None else start
-        elif start is not None:
-            yield start, position
-            start = None
-    if start is not None:
-        yield start, len(items)
+def _split_run(items: Sequence[Item], start: int, stop: int) -> Iterable[Limits]:
+    kinds = [item.kind for item in items[start:stop]]
+    if _ASSISTANT in kinds and _ASSISTANT in [kind for kind in kinds if kind is not _REASONING][1:]:
+        return _split_at_texts(items, start, stop)
+    return ((start, stop, _STRUCTURAL),)
 
 
-def _split_run(items: Sequence[Item], start: int, stop: int) -> Iterator[Limits]:
-    kinds = [item.kind for item in items[start:stop] if item.kind is not ItemKind.REASONING]
-    if ItemKind.ASSISTANT not in kinds[1:]:
-        yield start, stop, Boundary.STRUCTURAL
-        return
+def _split_at_texts(items: Sequence[Item], start: int, stop: int) -> Iterator[Limits]:
+    """Cut a run in which text follows another action."""
     actions = [position for position in range(start, stop) if items[position].kind in _ACTIONS]
     last_call = max((position for position in actions if items[position].kind in CALLS), default=-1)
     starts, guessed = [start], [False]

@@ -85,7 +85,7 @@ class TokenLimit:
         if tokens <= self._most:
             return candidate
         detail = f"the input has {tokens} tokens, limit {self._most}"
-        return candidate._replace(outcome=Refusal(SkipReason.INPUT_TOO_LONG, detail))
+        return Candidate(candidate.call, Refusal(SkipReason.INPUT_TOO_LONG, detail))
 
     def _of_calls(self, trajectory: Trajectory, starts: Sequence[int]) -> list[int]:
         """Tokens of what the policy read before each of the items at `starts`."""
