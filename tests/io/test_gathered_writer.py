@@ -1,7 +1,9 @@
-"""What is gathered arrives in order and whole, however little the system takes at once."""
+"""What is gathered arrives in order and whole, however little the system takes and gives room for."""
 
+import errno
 import os
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -32,3 +34,34 @@ def test_gathered_pieces_arrive_in_order(
             writer.add(row)
         writer.flush()
     assert path.read_bytes() == b"".join(piece for row in rows for piece in row)
+
+
+@pytest.mark.skipif(not hasattr(os, "posix_fallocate"), reason="the system gives no room ahead")
+@pytest.mark.parametrize("most", [0, 400, 10_000])
+def test_long_files_end_where_their_rows_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    """A disk that has room for `most` bytes ahead refuses more, and takes the rows all the same."""
+    taken: list[int] = []
+
+    def take_room(descriptor: int, offset: int, length: int) -> None:
+        if offset + length > most:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        taken.append(offset + length)
+        os.truncate(descriptor, offset + length)
+
+    monkeypatch.setattr(write, "ROOM_BYTES", 100)
+    monkeypatch.setattr(write, "WRITE_BUFFER_BYTES", 30)
+    monkeypatch.setattr("os.posix_fallocate", take_room)
+    rows = [b"%d:" % number + bytes(number % 50) for number in range(100)]
+    with (tmp_path / "file").open("wb", buffering=0) as stream:
+        writer = GatheredWriter(stream)
+        for row in rows[:70]:
+            writer.add([row])
+        writer.flush()
+        assert (tmp_path / "file").read_bytes() == b"".join(rows[:70])
+        for row in rows[70:]:
+            writer.add([row])
+        writer.flush()
+    assert (tmp_path / "file").read_bytes() == b"".join(rows)
+    assert bool(taken) is (most > 0)

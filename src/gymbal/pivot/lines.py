@@ -37,7 +37,8 @@ def write_lines(trajectories: Iterable[Trajectory], folder: Path, judge: JudgeWa
     tally: Tally = Counter()
     with open_lines(folder, judge.options) as (rows, skipped):
         for judged, part in judged_lines(trajectories, judge, tally):
-            source, pieces = judged.trajectory.source, []
+            source = judged.trajectory.source
+            pieces: list[bytes | memoryview] = []
             for candidate in judged.candidates:
                 outcome = candidate.outcome
                 if isinstance(outcome, Row):

@@ -75,13 +75,12 @@ class CandidateCounts:
         """Count a candidate of the side `part`, with its final outcome."""
         shape = _shape(candidate, part)
         counts = self._counts
-        if shape in counts:
-            counts[shape] += 1
-            return
-        if len(counts) == _MOST_SHAPES:
-            self._add_up()
-        counts[shape] = 1
-        self._adds[shape] = count_candidate(candidate, part)
+        count = counts.get(shape, 0)
+        if not count:
+            if len(counts) == _MOST_SHAPES:
+                self._add_up()
+            self._adds[shape] = count_candidate(candidate, part)
+        counts[shape] = count + 1
 
     def tally(self) -> Tally:
         """What all candidates so far add to a tally."""

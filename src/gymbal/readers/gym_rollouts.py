@@ -21,7 +21,7 @@ from gymbal.io.ledger import Ledger
 from gymbal.io.shards import ByteRange, read_part
 from gymbal.model.item import MODEL_WRITTEN, Item, ItemKind
 from gymbal.model.trajectory import CutEvidence, RecordedCut, Source, Trajectory
-from gymbal.readers.base.boundaries import token_id_cut
+from gymbal.readers.base.boundaries import TOKEN_IDS_KEY, token_id_cut
 from gymbal.readers.base.content import fields_of
 from gymbal.readers.base.format import Head, ReadOptions
 from gymbal.readers.base.provenance import COUNT_FIELDS, TASK_FIELDS, call_count_of, content_name, name_among
@@ -142,7 +142,8 @@ def _read_row(path: Path, line: Line, call_count_field: str | None) -> Trajector
     except ItemError as error:
         _refuse(path, line, error.problem, error.key)
     source = Source(path=str(path), line=line.number, offset=line.offset)
-    return _trajectory(source, row, seed, items, tools, instructions, count)
+    token_ids = token_id_cut(items) if TOKEN_IDS_KEY in data else ()
+    return _trajectory(source, row, seed, items, tools, instructions, count, token_ids)
 
 
 def _refuse(path: Path, line: Line, problem: str, key: str | None = None) -> NoReturn:
@@ -165,6 +166,7 @@ def _trajectory(
     tools: bytes,
     instructions: bytes | None,
     named_count: _Count | None,
+    token_ids: tuple[RecordedCut, ...],
 ) -> Trajectory:
     request = row.responses_create_params
     turns = _answered_turns(row.ng_trajectory)
@@ -186,7 +188,7 @@ def _trajectory(
         rollout=f"{row.task_index}-{row.rollout_index}" if has_index else None,
         call_count=call_count,
         call_count_field=call_count_field,
-        cuts=(*_turn_cut(items, turns), *token_id_cut(items)),
+        cuts=(*_turn_cut(items, turns), *token_ids),
     )
 
 
