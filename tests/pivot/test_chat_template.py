@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 from pathlib import Path
 from typing import Any
@@ -13,23 +12,6 @@ from gymbal.errors import InputError, UsageError
 from gymbal.pivot.export.chat_template import ChatTemplate, RenderError, read_chat_template
 
 USER: list[dict[str, Any]] = [{"role": "user", "content": "Málaga <b> & 'x'"}]
-TOOLS = [{"type": "function", "function": {"name": "find", "description": "<é>", "parameters": {"b": 1}}}]
-
-WHOLE = """\
-{{ bos_token }}
-{%- for tool in tools or [] %}
-    {{- tool | tojson }}
-    {{- tool | tojson(indent=2) }}
-{%- endfor %}
-{%- for message in messages %}
-    {%- if message.role == 'skip' %}{% continue %}{% endif %}
-    {%- generation %}<{{ message.role }}>{{ message.content }}{% endgeneration %}
-    {%- for call in message.tool_calls or [] %}
-        {{- call.function.arguments.to }}
-    {%- endfor %}
-{%- endfor %}
-{%- if add_generation_prompt %}<assistant>{% endif %}
-"""
 
 
 def template(source: str, **tokens: str) -> ChatTemplate:
@@ -53,21 +35,6 @@ def test_arguments_of_earlier_calls_are_objects() -> None:
     source = "{{ messages[0].tool_calls[0].function.arguments.to }}"
     assert template(source).render([message], []) == "Oslo"
     assert function["arguments"] == '{"to": "Oslo"}'
-
-
-def test_rendering_is_that_of_transformers() -> None:
-    if importlib.util.find_spec("transformers") is None:
-        pytest.skip("transformers is not installed: pip install transformers to compare with its rendering")
-    from transformers.utils.chat_template_utils import render_jinja_template
-
-    call = {"id": "1", "type": "function", "function": {"name": "find", "arguments": {"to": "Málaga"}}}
-    messages = [*USER, {"role": "skip"}, {"role": "assistant", "content": "", "tool_calls": [call]}]
-    theirs, _ = render_jinja_template(
-        [messages], tools=TOOLS, chat_template=WHOLE, add_generation_prompt=True, bos_token="<s>"
-    )
-    function = {"name": "find", "arguments": '{"to": "Málaga"}'}
-    ours = [*messages[:2], {**messages[2], "tool_calls": [{**call, "function": function}]}]
-    assert template(WHOLE, bos_token="<s>").render(ours, TOOLS) == theirs[0]
 
 
 @pytest.mark.parametrize(

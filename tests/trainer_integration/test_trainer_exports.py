@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from export_states import TEMPLATE
+from export_states import LABELS, TEMPLATE, pivot_row, write_rows
 from exports import Export, Json, chat_messages, completions, export, json_lines
 from trainer_programs import Trainers
+
+from gymbal.commands.pivot_export import pivot_export
 
 
 def request_of(exported: Export, **more: Any) -> Json:
@@ -39,6 +41,20 @@ def test_trl_trains_on_the_export(pivots: Path, trainers: Trainers, name: str) -
     # Of three answers that are about equally likely at first, one is right.
     first, last = found["mean_rewards"][:4], found["mean_rewards"][-4:]
     assert sum(last) / 4 > 0.7 > sum(first) / 4
+
+
+def test_trl_reads_a_begin_of_text_once_as_the_readme_advises(tmp_path: Path, trainers: Trainers) -> None:
+    config = {"bos_token": "<bos>", "chat_template": "{{ bos_token }}" + TEMPLATE}
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(config), encoding="utf-8")
+    pivots = write_rows(tmp_path / "pivots.jsonl", [pivot_row(n, label) for n, label in enumerate(LABELS)])
+    folder = tmp_path / "trl"
+    pivot_export(pivots, folder, to="trl", chat_template=tmp_path)
+    prompts = [row["prompt"] for row in json_lines(folder / "train.jsonl")]
+    request = {"folder": str(folder), "template": TEMPLATE, "begin": "<bos>", "steps": 1}
+    found = trainers.ask("trl", "trl_begin", request)
+    assert all(prompt.startswith("<bos>[tools]") for prompt in prompts)
+    assert found["as_they_are"] == [f"<bos>{prompt}" for prompt in prompts]
+    assert found["as_advised"] == prompts
 
 
 def test_verl_rolls_out_and_scores_the_export(pivots: Path, trainers: Trainers) -> None:
@@ -84,6 +100,17 @@ def test_verifiers_v0_rolls_out_and_scores_the_export(pivots: Path, trainers: Tr
     tools = [json.loads(json.loads(row["info"])["tools"]) for row in rows]
     assert [names_of(own) for own in found["tools"]] == [names_of(own) for own in tools]
     assert found["rewards"] == exported.rewards
+
+
+def test_huggingface_loads_the_folder_by_its_card(tmp_path: Path, trainers: Trainers) -> None:
+    rows = [pivot_row(number, LABELS[number % 3], task=f"t{number}") for number in range(20)]
+    pivots = write_rows(tmp_path / "pivots.jsonl", rows)
+    folder = tmp_path / "huggingface"
+    report = pivot_export(pivots, folder, to="huggingface", split={"train": 0.5, "validation": 0.5})
+    found = trainers.ask("trl", "huggingface_load", {"folder": str(folder)})
+    assert {side: len(texts) for side, texts in found["rows"].items()} == report.exported
+    lines = pivots.read_text(encoding="utf-8").split("\n")[:-1]
+    assert sorted(text for texts in found["rows"].values() for text in texts) == sorted(lines)
 
 
 def facts_of(messages: list[Json]) -> list[tuple[Any, ...]]:

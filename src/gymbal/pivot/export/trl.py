@@ -1,7 +1,8 @@
 """TRL: a table for GRPOTrainer, and its reward function.
 
 Read in TRL 1.16: every column but `prompt` goes to the reward function by name, as a list; a column of tools
-is not rendered. Hence the prompt is a rendered text where there is a chat template.
+is not rendered. Hence the prompt is a rendered text where there is a chat template. Such a text is tokenized
+with the special tokens that the tokenizer adds.
 """
 
 from __future__ import annotations
@@ -36,7 +37,15 @@ Pivots for {title}: one model call a row.
 
 Columns: `prompt` ({prompt}), and as JSON texts `expected_action` and `tools`, which `reward_func`
 takes; `pivot` and `task` say where a row comes from. Give GRPOConfig no `tools`: it would run them.
-{more}"""
+{begin}{more}"""
+
+_BEGIN = """
+Some tokenizers begin every text with a special token, as those of Llama and Gemma do, and so do their chat
+templates. The model would read it twice:
+
+    if tokenizer("").input_ids[:1] == [tokenizer.bos_token_id]:
+        rows = rows.map(lambda row: {"prompt": row["prompt"].removeprefix(tokenizer.bos_token)})
+"""
 
 _RENDERED = "rendered with the chat template, tools and all; it must be the template of the model"
 _NOT_RENDERED = "chat messages, in which TRL renders no tools: export with --chat-template instead"
@@ -63,7 +72,8 @@ TABLE = Table(stem="", shape=_shape, record=_record, containers=(Container.JSONL
 def grpo_texts(setting: ExportSetting, title: str, more: str = "") -> dict[str, bytes]:
     """The reward and the card, for a trainer that has TRL's interface."""
     prompt = _RENDERED if setting.is_rendered else _NOT_RENDERED
-    readme = _README.format(dataset=setting.dataset, title=title, prompt=prompt, more=more)
+    begin = _BEGIN if setting.is_rendered else ""
+    readme = _README.format(dataset=setting.dataset, title=title, prompt=prompt, begin=begin, more=more)
     return {
         REWARD: reward_module(f"{title}'s GRPOTrainer", setting.comparator, _REWARD),
         "README.md": readme.encode(),

@@ -1,7 +1,7 @@
 """verifiers: Gym's rows for version 1, and a table of `prompt`, `answer` and `info` for version 0.
 
-Read in verifiers 0.4.0: its Gym taskset reads rows as they are and asks Gym's resources server for rewards. The
-last with version 0 is 0.3.1: there, `tool_defs` in `info` are the tools that the model gets.
+In verifiers 0.4.0, a Gym taskset reads rows as they are and asks Gym's resources server for rewards. The last
+release with version 0 is 0.3.1: there, `tool_defs` in `info` are the tools that the model gets.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ Version 0, which verifiers has up to 0.3, takes the files `v0_*.jsonl`, with `re
     rows = load_dataset("json", data_files="v0_train.jsonl", split="train")
     env = vf.SingleTurnEnv(dataset=rows, rubric=vf.Rubric(funcs=[pivot_reward]))
 
-`answer` is the expected action as a JSON text. `info` is one too: its `tool_defs` are the tools that the model
-gets, its `tools` what the reward takes.
+`answer` is the expected action as a JSON text. `info` is one too: its `tool_defs` are the tools that the
+model gets, its `tools` those that the reward takes.
 """
 
 
