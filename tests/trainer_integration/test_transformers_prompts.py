@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from trainer_programs import Trainers
 
@@ -29,7 +30,7 @@ WHOLE = """\
 
 def test_rendering_is_that_of_transformers(trainers: Trainers) -> None:
     call = {"id": "1", "type": "function", "function": {"name": "find", "arguments": {"to": "Málaga"}}}
-    messages = [
+    messages: list[dict[str, Any]] = [
         {"role": "user", "content": "Málaga <b> & 'x'"},
         {"role": "skip"},
         {"role": "assistant", "content": "", "tool_calls": [call]},
