@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from itertools import compress
 from math import isnan, nan
+from struct import pack
 
 import msgspec
 
@@ -123,8 +124,10 @@ class RolloutTable:
 
     def extend(self, rows: Iterable[Cells]) -> None:
         """Add rows, each with its cells in the order of `COLUMNS`."""
+        # Packed first, as an array takes several times as long to check each number by itself.
         for name, cells in zip(COLUMNS, zip(*rows, strict=True), strict=False):
-            getattr(self, name).extend(cells)
+            column = getattr(self, name)
+            column.frombytes(pack(f"{len(cells)}{column.typecode}", *cells))
 
     def __len__(self) -> int:
         return len(self.kind_R)
@@ -253,6 +256,13 @@ class PlanTable:
         self.kind_R.append(kind)
         self.task_R.append(task)
         self.repeat_R.append(repeat)
+
+    def extend(self, kind: int, task: int, repeats: range) -> None:
+        """Add a row for each of these repeats of a task."""
+        count = len(repeats)
+        self.kind_R.frombytes(pack("i", kind) * count)
+        self.task_R.frombytes(pack("q", task) * count)
+        self.repeat_R.frombytes(pack(f"{count}q", *repeats))
 
     def __len__(self) -> int:
         return len(self.kind_R)

@@ -8,8 +8,7 @@ same digests.
 from __future__ import annotations
 
 import sys
-from hashlib import sha256
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -42,114 +41,147 @@ class Request(msgspec.Struct, frozen=True):
 
 
 class _Params(msgspec.Struct):
-    """`responses_create_params`, as far as it is task content or a setting; whatever type the fields have."""
+    """`responses_create_params` but for its input: task content and settings, of whatever type they are."""
 
-    input: Any = None
-    tools: msgspec.Raw = NULL
-    prompt: msgspec.Raw = NULL
-    text: msgspec.Raw = NULL
-    metadata: msgspec.Raw = NULL
-    instructions: msgspec.Raw = NULL
-    model: msgspec.Raw = NULL
-    temperature: msgspec.Raw = NULL
-    top_p: msgspec.Raw = NULL
-    max_output_tokens: msgspec.Raw = NULL
-    max_tool_calls: msgspec.Raw = NULL
-    parallel_tool_calls: msgspec.Raw = NULL
-    tool_choice: msgspec.Raw = NULL
-    reasoning: msgspec.Raw = NULL
+    tools: Any = None
+    prompt: Any = None
+    text: Any = None
+    metadata: Any = None
+    instructions: Any = None
+    model: Any = None
+    temperature: Any = None
+    top_p: Any = None
+    max_output_tokens: Any = None
+    max_tool_calls: Any = None
+    parallel_tool_calls: Any = None
+    tool_choice: Any = None
+    reasoning: Any = None
 
-    @property
-    def settings_bytes(self) -> bytes:
-        """The members that make up the settings, as written."""
-        return b"\n".join(
-            (
-                *(self.metadata, self.instructions, self.model, self.temperature, self.top_p, self.reasoning),
-                *(self.max_output_tokens, self.max_tool_calls, self.parallel_tool_calls, self.tool_choice),
-            )
-        )
+
+class _Asked(msgspec.Struct):
+    input: msgspec.Raw = NULL
+
+
+class _Frame(msgspec.Struct, frozen=True):
+    """What a request says around its input, which most tasks of a run share."""
+
+    tools: str
+    """Digest of the tool schemas."""
+    more: dict[str, Any]
+    """What is asked beside the input."""
+    settings: Settings
+    settings_number: int
+
+
+class _PlainMessage(msgspec.Struct, gc=False, forbid_unknown_fields=True):
+    """A message of one text, which most inputs consist of; its other keys say nothing about the task."""
+
+    content: str
+    role: str
+    type: Literal["message"] | None = None
+    status: Any = None
+    phase: Any = None
+
+
+MAX_RECENT_BYTES = 16_000_000
+"""Of requests that are remembered: a few hundred of the longest that runs hold."""
+
+MAX_FRAMES = 256
+"""Remembered at a time. A run whose requests have more differs in each one."""
+
+_ASKED = msgspec.json.Decoder(_Asked | None)
+_PARAMS = msgspec.json.Decoder(_Params | None)
+_ANYTHING = msgspec.json.Decoder()
+_PLAIN_MESSAGES = msgspec.json.Decoder(list[_PlainMessage])
 
 
 class RequestReader:
-    """Reads requests, and remembers by digest what it has read: the repeats of a task share one result."""
+    """Reads requests, and remembers the last ones: the repeats of a task share one result."""
 
     def __init__(self) -> None:
         self.contents: dict[TaskContent, int] = {}
         """Distinct contents in order of first appearance, with their numbers."""
-        self.settings: list[Settings] = []
-        self._known: dict[bytes, Request] = {}
-        self._settings_numbers: dict[Settings, int] = {}
-        self._settings_by_bytes: dict[bytes, int] = {}
-        self._tools: dict[bytes, str] = {}
-        self._decoder = msgspec.json.Decoder(_Params | None)
+        self._settings: dict[Settings, tuple[Settings, int]] = {}
+        self._recent: dict[bytes, Request] = {}
+        """As written. The repeats of a task are near each other."""
+        self._recent_bytes = 0
+        self._frames: dict[tuple[bytes, bytes], _Frame] = {}
 
     def read(self, params: msgspec.Raw) -> Request:
         """Read a row's `responses_create_params`; null is an empty request.
 
         Raises msgspec.ValidationError when it is no object.
         """
-        key = sha256(params).digest()
-        known = self._known.get(key)
+        written = bytes(params)
+        known = self._recent.get(written)
         if known is None:
-            known = self._known[key] = self._decode(params)
+            known = self._read(written)
+            if self._recent_bytes > MAX_RECENT_BYTES:
+                self._recent.clear()
+                self._recent_bytes = 0
+            self._recent[written] = known
+            self._recent_bytes += len(written)
         return known
 
-    def _decode(self, raw: msgspec.Raw) -> Request:
-        params = self._decoder.decode(raw) or _Params()
+    def _read(self, params: bytes) -> Request:
+        asked = _ASKED.decode(params) or _Asked()
+        frame = self._frame(params, bytes(asked.input))
+        items, is_empty = _normal_input(asked.input)
         content = TaskContent(
-            prompt=_prompt_digest(params), tools=self._tools_digest(params.tools), verifier=None
+            prompt=fingerprint({"input": items, **frame.more}), tools=frame.tools, verifier=None
         )
-        settings = self._settings_number(params)
         return Request(
             content=content,
             content_number=self.contents.setdefault(content, len(self.contents)),
-            settings=self.settings[settings],
-            settings_number=settings,
-            is_empty=not params.input,
+            settings=frame.settings,
+            settings_number=frame.settings_number,
+            is_empty=is_empty,
         )
 
-    def _settings_number(self, params: _Params) -> int:
-        """Place of the settings, which most tasks of a run share to the byte."""
-        key = params.settings_bytes
-        known = self._settings_by_bytes.get(key)
+    def _frame(self, params: bytes, asked: bytes) -> _Frame:
+        """What `params` say beside `asked`, their input."""
+        before, _, after = params.partition(asked)
+        known = self._frames.get((before, after))
         if known is None:
-            settings = _settings(params)
-            known = self._settings_numbers.setdefault(settings, len(self.settings))
-            if known == len(self.settings):
-                self.settings.append(settings)
-            self._settings_by_bytes[key] = known
+            if len(self._frames) == MAX_FRAMES:
+                self._frames.clear()
+            known = self._frames[before, after] = self._read_frame(_PARAMS.decode(params) or _Params())
         return known
 
-    def _tools_digest(self, tools: msgspec.Raw) -> str:
-        """Digest of the tool schemas, which most tasks of a run share."""
-        key = sha256(tools).digest()
-        known = self._tools.get(key)
-        if known is None:
-            known = self._tools[key] = fingerprint(_normal_tools(msgspec.json.decode(tools)))
-        return known
+    def _read_frame(self, params: _Params) -> _Frame:
+        settings = _settings(params)
+        settings, number = self._settings.setdefault(settings, (settings, len(self._settings)))
+        return _Frame(
+            tools=fingerprint(_normal_tools(params.tools)),
+            more=_asked_beside(params),
+            settings=settings,
+            settings_number=number,
+        )
 
 
-def _prompt_digest(params: _Params) -> str:
-    asked: dict[str, Any] = {"input": _normal_input(params.input)}
-    metadata = _decode(params.metadata)
-    if isinstance(metadata, dict):
-        kept = {name: value for name, value in metadata.items() if name not in ENGINE_ARGUMENTS}
+def _asked_beside(params: _Params) -> dict[str, Any]:
+    """What a request asks beside its input."""
+    asked: dict[str, Any] = {}
+    if isinstance(params.metadata, dict):
+        kept = {name: value for name, value in params.metadata.items() if name not in ENGINE_ARGUMENTS}
         if kept:
             asked["metadata"] = kept
-    for name, raw in (("prompt", params.prompt), ("text", params.text)):
-        if value := _without_nulls(_decode(raw)):
+    for name, given in (("prompt", params.prompt), ("text", params.text)):
+        if value := _without_nulls(given):
             asked[name] = value
-    return fingerprint(asked)
+    return asked
 
 
-def _decode(raw: msgspec.Raw) -> Any:
-    return None if raw is NULL else msgspec.json.decode(raw)
-
-
-def _normal_input(value: Any) -> list[Any]:
-    if isinstance(value, str):
-        return [{"role": "user", "content": value}]
-    return [_normal_item(item) for item in value] if isinstance(value, list) else []
+def _normal_input(raw: msgspec.Raw) -> tuple[list[Any], bool]:
+    """The items of an input, and whether it says nothing at all."""
+    try:
+        said = _PLAIN_MESSAGES.decode(raw)
+    except msgspec.ValidationError:
+        value = _ANYTHING.decode(raw)
+        if isinstance(value, str):
+            return [{"role": "user", "content": value}], not value
+        return [_normal_item(item) for item in value] if isinstance(value, list) else [], not value
+    return [{"role": message.role, "content": message.content} for message in said], not said
 
 
 def _normal_item(item: Any) -> Any:
@@ -194,18 +226,18 @@ def _without_nulls(value: Any) -> Any:
 
 
 def _settings(params: _Params) -> Settings:
-    parallel, instructions = _decode(params.parallel_tool_calls), _decode(params.instructions)
+    is_parallel, instructions = params.parallel_tool_calls, params.instructions
     return Settings(
-        temperature=_float_or_none(_decode(params.temperature)),
-        top_p=_float_or_none(_decode(params.top_p)),
-        max_output_tokens=number_or_none(_decode(params.max_output_tokens)),
-        max_tool_calls=number_or_none(_decode(params.max_tool_calls)),
-        parallel_tool_calls=parallel if isinstance(parallel, bool) else None,
-        tool_choice=_as_text(_decode(params.tool_choice)),
-        reasoning=_as_text(_without_nulls(_decode(params.reasoning))),
+        temperature=_float_or_none(params.temperature),
+        top_p=_float_or_none(params.top_p),
+        max_output_tokens=number_or_none(params.max_output_tokens),
+        max_tool_calls=number_or_none(params.max_tool_calls),
+        parallel_tool_calls=is_parallel if isinstance(is_parallel, bool) else None,
+        tool_choice=_as_text(params.tool_choice),
+        reasoning=_as_text(_without_nulls(params.reasoning)),
         instructions=fingerprint(instructions) if instructions else None,
-        requested_model=text_or_none(_decode(params.model)),
-        extra_body=_engine_arguments(_decode(params.metadata)),
+        requested_model=text_or_none(params.model),
+        extra_body=_engine_arguments(params.metadata),
     )
 
 

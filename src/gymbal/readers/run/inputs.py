@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,7 +9,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from gymbal.io.fingerprint import canonical_json
-from gymbal.model.rollout import RolloutKey
+from gymbal.model.rollout import RolloutKey, TaskContent
 from gymbal.model.rollout_table import PlanKind, PlanTable
 from gymbal.readers.run.content import RequestReader
 from gymbal.readers.run.keys import RowNumbers, Servers, agent_name, number_or_none, text_or_none
@@ -22,7 +21,21 @@ Fields = dict[str, msgspec.Raw]
 """A dataset row by field, undecoded."""
 
 _REPEAT_KEY = b'"_ng_rollout_index":'
-_REPEAT = re.compile(rb'"_ng_rollout_index": ?([0-9]{1,9})(?=[,}])')
+
+
+class _Named(msgspec.Struct, gc=False):
+    """Who a line belongs to, of whatever type that is."""
+
+    task: Any = msgspec.field(default=None, name="_ng_task_index")
+    repeat: Any = msgspec.field(default=None, name="_ng_rollout_index")
+    stage_index: Any = None
+    server: Any = msgspec.field(default=None, name="_ng_environment_server")
+    agent_ref: Any = None
+
+
+_FIELDS = msgspec.json.Decoder(Fields)
+_NAMED = msgspec.json.Decoder(_Named)
+_ANYTHING = msgspec.json.Decoder()
 
 
 class _Repeats(NamedTuple):
@@ -30,16 +43,23 @@ class _Repeats(NamedTuple):
 
     before: bytes
     after: bytes
+    """With the line break."""
     kind: int
     task: int
+    first: int
+    """The repeat that comes next."""
 
-    def repeat(self, line: bytes) -> int | None:
-        """The repeat number of `line`, where it is one of these."""
-        if not (line.startswith(self.before) and line.endswith(self.after)):
-            return None
-        digits = line[len(self.before) : len(line) - len(self.after)]
-        is_number = digits.isdigit() and len(digits) < 10 and (digits[:1] != b"0" or digits == b"0")
-        return int(digits) if is_number else None
+
+class _Numbers(NamedTuple):
+    """Whole numbers in a row."""
+
+    start: int
+    stop: int
+    written: list[bytes]
+
+    @classmethod
+    def of(cls, start: int, stop: int) -> _Numbers:
+        return cls(start, stop, [b"%d" % number for number in range(start, stop)])
 
 
 class InputReader:
@@ -57,37 +77,57 @@ class InputReader:
         self._requests = requests
         self._numbers = numbers
         self._servers = servers
-        self._decoder = msgspec.json.Decoder(Fields)
         self._kinds: dict[PlanKind, int] = {}
         self._cluster_path = cluster_field.split(".") if cluster_field else []
         self._repeats: _Repeats | None = None
+        self._usual = _Numbers.of(1, 2)
 
     def stream(self, path: Path, name: str) -> RowStream[None]:
         """The rows of `path`, which is called `name` in facts and problems; each step adds one to `table`."""
-        return RowStream(path, name, lambda data, _line: self._add(data, name))
+        self._repeats = None
+        return RowStream(path, name, lambda data, _line: self._add(data, name), self._add_repeats)
+
+    def _add_repeats(self, block: bytes, start: int, _line: int) -> tuple[Sequence[None], int]:
+        """Add the lines that repeat the one before, as long as their numbers go up by one."""
+        if self._repeats is None:
+            return (), start
+        before, after, kind, task, first = self._repeats
+        self._repeats = None
+        repeat, end = first, start
+        # Most tasks have as many repeats as the one before: all their lines are compared at once.
+        if first == self._usual.start:
+            expected = before + (after + before).join(self._usual.written) + after
+            if block.startswith(expected, start):
+                repeat, end = self._usual.stop, start + len(expected)
+        while block.startswith(before, end):
+            tail = b"%d%b" % (repeat, after)
+            if not block.startswith(tail, end + len(before)):
+                break
+            end += len(before) + len(tail)
+            repeat += 1
+        if repeat > max(first, self._usual.stop):
+            self._usual = _Numbers.of(first, repeat)
+        self.table.extend(kind, task, range(first, repeat))
+        return [None] * (repeat - first), end
 
     def _add(self, data: bytes, file: str) -> None:
-        repeats = self._repeats
-        if repeats is not None and (repeat := repeats.repeat(data)) is not None:
-            self.table.append(repeats.kind, repeats.task, repeat)
-            return
-        row = self._decoder.decode(data)
-        named = _number(row, "_ng_task_index"), _number(row, "_ng_rollout_index")
-        kind, key = self._read(row, file, *named)
+        row, named = _FIELDS.decode(data), _NAMED.decode(data)
+        kind, key = self._read(row, named, file)
         if not all(-(2**63) <= number < 2**63 for number in (key.task, key.repeat)):
             raise NotARowError(f"has the number {max(key.task, key.repeat, key=abs)}, which no column holds")
         self.table.append(kind, key.task, key.repeat)
-        is_plain = named == (key.task, key.repeat) and self._servers.is_one(self.table.kinds[kind].agent)
-        self._repeats = _repeats(data, kind, key) if is_plain else None
+        is_plain = (named.task, named.repeat) == (key.task, key.repeat)
+        if is_plain and self._servers.is_one(self.table.kinds[kind].agent):
+            self._repeats = _repeats(data, kind, key)
 
-    def _read(self, row: Fields, file: str, task: int | None, repeat: int | None) -> tuple[int, RolloutKey]:
+    def _read(self, row: Fields, named: _Named, file: str) -> tuple[int, RolloutKey]:
         fields = _task_fields(row)
         request = self._requests.read(fields.get("responses_create_params", NULL))
         judged = judging(fields, with_names=request.is_empty)
-        content = msgspec.structs.replace(request.content, verifier=judged.verifier, answer=judged.answer)
-        server = text_or_none(_value(row, "_ng_environment_server"))
-        agent = agent_name(_value(row, "agent_ref"), server)
-        stage = _number(row, "stage_index")
+        content = TaskContent(request.content.prompt, request.content.tools, judged.verifier, judged.answer)
+        server = text_or_none(named.server)
+        agent = agent_name(named.agent_ref, server)
+        task, repeat, stage = map(number_or_none, (named.task, named.repeat, named.stage_index))
         if task is None:
             task = self._numbers.task(file, content, is_empty=request.is_empty)
         if repeat is None:
@@ -113,10 +153,13 @@ def _repeats(data: bytes, kind: int, key: RolloutKey) -> _Repeats | None:
 
     The name cannot stand inside a text, whose quotes are escaped.
     """
-    found = _REPEAT.search(data)
-    if found is None or data.count(_REPEAT_KEY) != 1 or int(found[1]) != key.repeat:
+    before, name, rest = data.partition(_REPEAT_KEY)
+    digits = b"%d" % key.repeat
+    space = rest[: rest.startswith(b" ")]
+    after = rest[len(space) + len(digits) :]
+    if not rest.startswith(digits, len(space)) or after[:1] not in (b",", b"}") or _REPEAT_KEY in after:
         return None
-    return _Repeats(data[: found.start(1)], data[found.end(1) :], kind, key.task)
+    return _Repeats(before + name + space, after + b"\n", kind, key.task, key.repeat + 1)
 
 
 def _task_fields(row: Fields) -> Fields:
@@ -131,15 +174,11 @@ def _task_fields(row: Fields) -> Fields:
 
 def _value(row: Fields, name: str) -> Any:
     raw = row.get(name)
-    return None if raw is None else msgspec.json.decode(raw)
-
-
-def _number(row: Fields, name: str) -> int | None:
-    return number_or_none(_value(row, name))
+    return None if raw is None else _ANYTHING.decode(raw)
 
 
 def _label(row: Fields, fields: Fields) -> str | None:
-    for source in (fields, row):
+    for source in (fields,) if fields is row else (fields, row):
         for name in TASK_NAMES:
             value = _value(source, name)
             if isinstance(value, dict):
@@ -153,7 +192,7 @@ def _member(fields: Fields, path: Sequence[str]) -> str | None:
     """Canonical JSON of the member at `path`; None where there is none, or it is null."""
     if not path or path[0] not in fields:
         return None
-    value = msgspec.json.decode(fields[path[0]])
+    value = _ANYTHING.decode(fields[path[0]])
     for name in path[1:]:
         value = value.get(name) if isinstance(value, dict) else None
     return None if value is None else canonical_json(value).decode()

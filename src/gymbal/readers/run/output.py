@@ -128,23 +128,24 @@ def read_output(items: KnownOutput) -> OutputFacts:
             is_in_run = False
             has_error = has_error or _reports_error(item.output)
             continue
-        if isinstance(item, Message) and item.role is not None and item.role != "assistant":
+        if isinstance(item, Message) and item.role != "assistant" and item.role is not None:
             is_in_run = False
             continue
         if not is_in_run:
             model_calls += 1
             is_in_run = True
-        if model_calls == 1 and item.prompt_token_ids is not NULL:
+        if item.prompt_token_ids is not NULL and model_calls == 1:
             read = item.prompt_token_ids
-        if isinstance(item, Call):
-            tool = item.name if isinstance(item.name, str) else "function_call"
-            tools.append(tool)
-            said += ("call", tool, str(item.arguments))
-        elif isinstance(item, Message):
+        if isinstance(item, Message):
             text = _text(item.content)
             if text and not text.isspace():
                 said += ("text", text)
                 has_tag = has_tag or _has_reasoning_tag(text)
+        elif isinstance(item, Call):
+            tool = item.name if isinstance(item.name, str) else "function_call"
+            tools.append(tool)
+            said += ("call", tool, str(item.arguments))
+    prompt_tokens, has_doubled_start = (NO_TOKENS, False) if read is NULL else _prompt_tokens(read)
     return OutputFacts(
         not said,
         has_tag,
@@ -153,7 +154,8 @@ def read_output(items: KnownOutput) -> OutputFacts:
         has_error,
         frozenset(tools) if tools else _NO_TOOLS,
         hash(tuple(said)),
-        *(() if read is NULL else _prompt_tokens(read)),
+        prompt_tokens,
+        has_doubled_start,
     )
 
 
@@ -239,7 +241,10 @@ def _text(content: Content) -> str:
     texts: list[str] = []
     for part in content:
         if isinstance(part, _Part):
-            texts += [text for text in (part.text, part.refusal) if isinstance(text, str)]
+            if isinstance(part.text, str):
+                texts.append(part.text)
+            if isinstance(part.refusal, str):
+                texts.append(part.refusal)
         elif part is not None:
             texts.append(part)
     return texts[0] if len(texts) == 1 else "".join(texts)

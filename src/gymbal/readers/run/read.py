@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -92,9 +92,9 @@ def _read_rollouts(files: RunFiles, reader: RolloutReader, problems: list[Proble
     for stem in files.stems:
         if stem.rollouts is not None:
             stream = reader.stream(stem.rollouts, files.name(stem.rollouts))
-            rows = sum(1 for _ in stream)
+            deque(stream, maxlen=0)
             problems.extend(stream.problems)
-            if not rows and stream.problems:
+            if not stream.ledger.kept and stream.problems:
                 raise _no_rollout_file(stem.rollouts, stream)
     rollouts = reader.finish()
     if not rollouts:

@@ -20,13 +20,13 @@ Number = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
 """The number of a task or repeat, as far as a column holds it."""
 
 
-class Named(msgspec.Struct, gc=False):
+class Named(msgspec.Struct, frozen=True, gc=False):
     """`agent_ref`."""
 
     name: str | None = None
 
 
-class Reason(msgspec.Struct, gc=False):
+class Reason(msgspec.Struct, frozen=True, gc=False):
     """`response.incomplete_details`."""
 
     reason: str | None = None
@@ -40,11 +40,11 @@ class Usage(msgspec.Struct, gc=False):
 
 
 class Response(msgspec.Struct, gc=False):
-    output: KnownOutput | None = None
-    model: str | None = None
-    status: str | None = None
     error: Any = None
     incomplete_details: Reason | None = None
+    model: str | None = None
+    output: KnownOutput | None = None
+    status: str | None = None
     usage: Usage | None = None
 
 
@@ -55,22 +55,25 @@ class Trajectory(msgspec.Struct, gc=False):
 
 
 class RolloutRow(msgspec.Struct, gc=False):
-    """UNSET is an absent member, where that says something else than null."""
+    """UNSET is an absent member, where that says something else than null.
 
-    reward: float | bool | msgspec.UnsetType | None = msgspec.UNSET
-    response: Response | msgspec.UnsetType | None = msgspec.UNSET
+    Members are in the order in which Gym writes them: each is looked for from the one before on.
+    """
+
     responses_create_params: msgspec.Raw = NULL
-    extracted_answer: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
-    parsed_output: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    response: Response | msgspec.UnsetType | None = msgspec.UNSET
+    reward: float | bool | msgspec.UnsetType | None = msgspec.UNSET
     mask_sample: bool | None = None
     failure_kind: str | None = None
-    agent_ref: Named | None = None
-    stage_index: int | None = None
-    server: str | None = msgspec.field(default=None, name="_ng_environment_server")
+    extracted_answer: Any = msgspec.UNSET
+    parsed_output: Any = msgspec.UNSET
+    ng_trajectory: Trajectory | None = None
     task: Number | None = msgspec.field(default=None, name="_ng_task_index")
     repeat: Number | None = msgspec.field(default=None, name="_ng_rollout_index")
+    agent_ref: Named | None = None
+    server: str | None = msgspec.field(default=None, name="_ng_environment_server")
     attempt: int | None = msgspec.field(default=None, name="_ng_attempt_index")
-    ng_trajectory: Trajectory | None = None
+    stage_index: int | None = None
 
 
 class _AnyResponse(msgspec.Struct, gc=False):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import nan
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,12 @@ TRUNCATION_REASONS = ("max_output_tokens", "max_tokens", "length")
 LARGEST_REWARD = 1e100
 """No verifier gives more, and the squares of larger ones leave the range of a float."""
 
-EMPTY_JSON = (b"null", b'""', b"[]", b"{}")
+_OF_ROW = attrgetter("agent_ref", "server", "stage_index", "attempt", "mask_sample", "failure_kind")
+_OF_RESPONSE = attrgetter("incomplete_details", "status", "model")
+_OF_OUTPUT = attrgetter(
+    "is_empty", "has_reasoning_in_text", "has_tool_errors", "has_doubled_start", "tools_used"
+)
+"""What the kind of a row depends on, taken at once."""
 
 _NO_RESPONSE = Response()
 _NO_USAGE = Usage()
@@ -45,7 +51,7 @@ class RolloutReader:
             path,
             name,
             lambda data, line: self._add(data, line, name),
-            lambda block, line: self._add_block(block, line, name),
+            lambda block, start, line: self._add_block(block, start, line, name),
         )
 
     def finish(self) -> RolloutTable:
@@ -59,19 +65,20 @@ class RolloutReader:
         request = self._requests.read(row.responses_create_params)
         self.table.extend([self._cells(row, request, line, file)])
 
-    def _add_block(self, block: bytes, line: int, file: str) -> Sequence[None] | None:
-        rows = read_block(block)
+    def _add_block(self, block: bytes, start: int, line: int, file: str) -> tuple[Sequence[None], int]:
+        """Add all rows of a block at once, or none."""
+        rows = read_block(block) if start == 0 else None
         if rows is None:
-            return None
+            return (), start
         try:
             requests = [self._requests.read(row.responses_create_params) for row in rows]
             for row in rows:
                 _check_row(row)
         except (msgspec.DecodeError, RecursionError, NotARowError):
-            return None
+            return (), start
         read = enumerate(zip(rows, requests, strict=True), line)
         self.table.extend([self._cells(row, request, number, file) for number, (row, request) in read])
-        return [None] * len(rows)
+        return [None] * len(rows), len(block)
 
     def _cells(self, row: RolloutRow, request: Request, line: int, file: str) -> Cells:
         response = row.response if isinstance(row.response, Response) else _NO_RESPONSE
@@ -101,28 +108,15 @@ class RolloutReader:
         self, row: RolloutRow, response: Response, request: Request, seen: OutputFacts, file: str
     ) -> int:
         """The number of the row's kind: one lookup for a million rows of the same agents and models."""
-        agent = row.agent_ref.name if row.agent_ref else None
-        reason = response.incomplete_details.reason if response.incomplete_details else None
         shape = (
-            row.server,
-            agent,
-            row.stage_index,
             file,
-            row.attempt,
-            row.mask_sample,
-            row.failure_kind,
+            _OF_ROW(row),
             row.reward is None or row.reward is msgspec.UNSET,
             _is_unparsed(row),
-            reason,
-            response.status,
+            _OF_RESPONSE(response),
             bool(response.error),
-            response.model,
             request.settings_number,
-            seen.is_empty,
-            seen.has_reasoning_in_text,
-            seen.has_tool_errors,
-            seen.has_doubled_start,
-            seen.tools_used,
+            _OF_OUTPUT(seen),
         )
         known = self._kinds.get(shape)
         if known is None:
@@ -186,7 +180,8 @@ def _stop(response: Response) -> Stop:
 
 
 def _is_unparsed(row: RolloutRow) -> bool | None:
-    for found in (row.extracted_answer, row.parsed_output):
-        if isinstance(found, msgspec.Raw):
-            return bytes(found).strip() in EMPTY_JSON
-    return None
+    """Whether the answer that was taken out of the response is null, or an empty text, list or object."""
+    found = row.parsed_output if row.extracted_answer is msgspec.UNSET else row.extracted_answer
+    if found is msgspec.UNSET:
+        return None
+    return found is None or found in ("", [], {})

@@ -6,6 +6,7 @@ names are those of the datasets that nemo-gym 0.7.0 ships (their `data/*.jsonl`)
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -64,6 +65,10 @@ ANSWER_HOLDERS = frozenset({"extra_info", "instance", "metadata", "reward_model"
 """Objects of a dataset row that can hold answer fields; looked into one level deep."""
 
 
+_ANYTHING = msgspec.json.Decoder()
+_NONE = fingerprint({})
+
+
 class Judging(msgspec.Struct, frozen=True):
     """Digests of a task's answer and of the other fields that its verifier sees."""
 
@@ -78,12 +83,8 @@ def judging(fields: dict[str, msgspec.Raw], *, with_names: bool) -> Judging:
     """
     answer: dict[str, Any] = {}
     verifier: dict[str, Any] = {}
-    for name, raw in fields.items():
-        if name.startswith("_ng_"):
-            continue
-        if name in BOOKKEEPING_FIELDS and not (with_names and name in TASK_NAMES):
-            continue
-        value = msgspec.json.decode(raw)
+    for name in _judged(tuple(fields), with_names):
+        value = _ANYTHING.decode(fields[name])
         if is_answer_field(name):
             answer[name] = value
         elif name in ANSWER_HOLDERS and isinstance(value, dict):
@@ -91,7 +92,14 @@ def judging(fields: dict[str, msgspec.Raw], *, with_names: bool) -> Judging:
             verifier[name] = {inner: part for inner, part in value.items() if inner not in answer[name]}
         else:
             verifier[name] = value
-    return Judging(answer=fingerprint(answer), verifier=fingerprint(verifier))
+    return Judging(fingerprint(answer) if answer else _NONE, fingerprint(verifier) if verifier else _NONE)
+
+
+@lru_cache(maxsize=64)
+def _judged(names: tuple[str, ...], with_names: bool) -> tuple[str, ...]:
+    """Those of a row's names that judging reads; the rows of a dataset share theirs."""
+    left_out = BOOKKEEPING_FIELDS.difference(TASK_NAMES) if with_names else BOOKKEEPING_FIELDS
+    return tuple(name for name in names if name not in left_out and not name.startswith("_ng_"))
 
 
 def is_answer_field(name: str) -> bool:
