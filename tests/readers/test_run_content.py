@@ -6,6 +6,8 @@ from typing import Any
 
 import msgspec
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from run_builder import input_row, lines, rollout_row, write_file
 
 from gymbal.model.rollout_table import PlanTable
@@ -223,3 +225,46 @@ def test_cluster_is_the_value_of_a_dataset_field(tmp_path: Path, field: str, clu
     plan = read_run(tmp_path / "rollouts.jsonl", cluster_field=field).planned
     assert plan is not None
     assert [planned.cluster for planned in plan] == [cluster]
+
+
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    order=st.lists(st.tuples(st.integers(0, 2), st.integers(0, 12)), min_size=1, max_size=40),
+    ending=st.sampled_from([b"\n", b"\r\n", b" \n", b"\n\n"]),
+    colon=st.sampled_from([":", ": "]),
+)
+def test_planned_repeats_are_read_in_any_order_and_layout(
+    tmp_path: Path, order: list[tuple[int, int]], ending: bytes, colon: str
+) -> None:
+    written = [
+        json.dumps(input_row(task, repeat), separators=(",", colon)).encode() for task, repeat in order
+    ]
+    write_file(tmp_path / "rollouts.jsonl", lines([rollout_row(0, 0)]))
+    write_file(tmp_path / "rollouts_materialized_inputs.jsonl", ending.join(written))
+    found = read_run(tmp_path / "rollouts.jsonl").planned
+    assert found is not None
+    assert [(plan.key.task, plan.key.repeat, plan.label) for plan in found] == [
+        (task, repeat, f"quiz-{task}") for task, repeat in order
+    ]
+
+
+def test_planned_repeats_in_a_row_are_all_counted(tmp_path: Path) -> None:
+    order = [
+        (task, repeat) for task, count in ((0, 4), (1, 4), (2, 9), (3, 1), (4, 9)) for repeat in range(count)
+    ]
+    found = planned(tmp_path, *(input_row(task, repeat) for task, repeat in order))
+    assert list(zip(found.task_R, found.repeat_R, strict=True)) == order
+
+
+def test_requests_with_equal_surroundings_keep_their_own_input() -> None:
+    reader = RequestReader()
+    texts = (
+        b'{"input":[],"tools":[]}',
+        b'{"tools":[],"input":[]}',
+        b'{"tools":[],"input":[1]}',
+        b'{"tools":[1],"input":[]}',
+    )
+    first, second, third, fourth = (reader.read(msgspec.Raw(text)).content for text in texts)
+    assert first == second
+    assert (third.tools == first.tools, third.prompt == first.prompt) == (True, False)
+    assert (fourth.tools == first.tools, fourth.prompt == first.prompt) == (False, True)
