@@ -12,6 +12,7 @@ import pytest
 from rich.console import Console
 
 from gymbal.commands.triage import triage_runs
+from gymbal.model.finding import Rung
 from gymbal.report.markdown import to_markdown
 from gymbal.report.terminal import print_document
 from gymbal.report.triage import triage_document
@@ -32,6 +33,10 @@ def commands(left: Path, right: Path) -> list[list[str]]:
     return [shlex.split(text) for text in triage_runs(left, right).verdict.commands]
 
 
+def steps(left: Path, right: Path, rung: Rung) -> tuple[str, ...]:
+    return next(finding.next for finding in triage_runs(left, right).rungs if finding.name is rung)
+
+
 def record(run: Path, command: list[str]) -> None:
     launches = {"schema_version": 1, "launches": [{"command": command}]}
     (run / "rollouts_provenance.json").write_text(json.dumps(launches))
@@ -50,6 +55,29 @@ def test_lost_rollouts_are_profiled_where_they_lie(sides: tuple[Path, Path]) -> 
 def test_recorded_launch_is_repeated_with_resume(sides: tuple[Path, Path], command: list[str]) -> None:
     record(sides[1], command)
     assert commands(*sides)[0] == [*LAUNCH, "--resume"]
+
+
+def test_steps_name_the_launch_that_is_recorded(sides: tuple[Path, Path]) -> None:
+    words = "repeat the lost rollouts of candidate: "
+    assert steps(*sides, Rung.ACCOUNTING)[0] == f"{words}its gym eval run command with --resume"
+    record(sides[0], ["gym", "eval", "run", "--benchmark", "another"])
+    assert steps(*sides, Rung.ACCOUNTING)[0] == f"{words}its gym eval run command with --resume"
+    record(sides[1], LAUNCH)
+    assert steps(*sides, Rung.ACCOUNTING)[0] == words + shlex.join([*LAUNCH, "--resume"])
+
+
+def test_steps_of_sides_with_one_name_name_no_launch(sides: tuple[Path, Path], tmp_path: Path) -> None:
+    other = sides[1].rename(tmp_path / "baseline")
+    record(other, LAUNCH)
+    assert steps(sides[0], other, Rung.ACCOUNTING)[0].endswith(": its gym eval run command with --resume")
+
+
+def test_step_of_a_killed_run_names_its_config(sides: tuple[Path, Path]) -> None:
+    (sides[1] / "rollouts_aggregate_metrics.json").unlink()
+    (sides[1] / "rollouts_resolved_config.yaml").write_text("num_repeats: 4\n")
+    (step,) = steps(*sides, Rung.INTEGRITY)
+    assert step.startswith("finish candidate: repeat gym eval run --config ")
+    assert shlex.split(step)[-3:] == ["--output", str(sides[1] / "rollouts.jsonl"), "--resume"]
 
 
 def test_launch_with_a_masked_secret_is_not_repeated(sides: tuple[Path, Path]) -> None:

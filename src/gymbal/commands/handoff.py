@@ -6,14 +6,14 @@ Flags are those of nemo-gym 0.7.0. A command that would need something nobody re
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import msgspec
 
 from gymbal.errors import GymbalError
 from gymbal.io.secrets import MASK
-from gymbal.model.finding import Comparison, Finding, RolloutCounts, Rung, TriageReport
+from gymbal.model.finding import RESUME_IN_WORDS, Comparison, Finding, RolloutCounts, Rung, TriageReport
 from gymbal.model.reference import Reference
 from gymbal.model.run import Run
 from gymbal.readers.reference import is_reference
@@ -45,10 +45,35 @@ def named_launch(side: Run | Reference) -> str | None:
 
 
 def with_commands(report: TriageReport, left: Given, right: Given) -> TriageReport:
-    """Return `report` with the commands that its verdict calls for."""
+    """Return `report` with the commands that its verdict calls for, and with those that its steps tell of."""
     places = [None if is_reference(text) else _place(text, launched) for text, launched in (left, right)]
     commands = tuple(dict.fromkeys(_commands(report, (left[0], right[0]), places)))
-    return msgspec.structs.replace(report, verdict=msgspec.structs.replace(report.verdict, commands=commands))
+    resumes = _resumes((report.left.label, report.right.label), places)
+    return msgspec.structs.replace(
+        report,
+        rungs=tuple(_with_resumes(finding, resumes) for finding in report.rungs),
+        verdict=msgspec.structs.replace(report.verdict, commands=commands),
+    )
+
+
+def _resumes(labels: tuple[str, str], places: list[_Place | None]) -> dict[str, str]:
+    """The resume of each side by its label; none where both sides go by one label."""
+    if labels[0] == labels[1]:
+        return {}
+    named = ((label, place) for label, place in zip(labels, places, strict=True) if place is not None)
+    return {label: command for label, place in named for command in _resume(place)}
+
+
+def _with_resumes(finding: Finding, resumes: Mapping[str, str]) -> Finding:
+    steps = tuple(_with_resume(step, resumes) for step in finding.next)
+    return msgspec.structs.replace(finding, next=steps)
+
+
+def _with_resume(step: str, resumes: Mapping[str, str]) -> str:
+    """The step with the command of the side that it names: the longer label, where one ends in the other."""
+    told = step.removesuffix(RESUME_IN_WORDS)
+    named = [label for label in resumes if f" {label}: " in told]
+    return step if told == step or not named else told + resumes[max(named, key=len)]
 
 
 def _commands(report: TriageReport, given: tuple[str, str], places: list[_Place | None]) -> Iterator[str]:

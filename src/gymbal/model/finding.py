@@ -13,6 +13,9 @@ from gymbal.model.evidence import Value
 
 SCHEMA_VERSION = 1
 
+RESUME_IN_WORDS = "its gym eval run command with --resume"
+"""The end of a step that names a command, until the command itself is known."""
+
 
 class Rung(StrEnum):
     """One cause class, in the order in which they are ruled out."""
@@ -53,7 +56,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     summary: str
     facts: tuple[Comparison, ...] = ()
     next: tuple[str, ...] = ()
-    """Cheapest next steps, as commands where there is one."""
+    """Cheapest next steps, as commands where there is one, with the paths of sides that are files."""
 
 
 class PartName(StrEnum):

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 import msgspec
 
 from gymbal.model.comparison import Target
-from gymbal.model.finding import Finding, NoiseEstimate, Rung, Status
+from gymbal.model.finding import RESUME_IN_WORDS, Finding, NoiseEstimate, Rung, Status
 from gymbal.model.gate import BenchmarkPolicy, Decision, Direction, GateResult, Tier
 from gymbal.stats import paired, power
 from gymbal.stats.distributions import normal_quantile
@@ -193,7 +193,7 @@ def _recover(found: Evidence) -> tuple[str, ...]:
         return ()
     sides = (found.report.left, found.report.right)
     return _accounting(found).next or tuple(
-        f"repeat the lost rollouts of {side.label}: its gym eval run command with --resume"
+        f"repeat the lost rollouts of {side.label}: {RESUME_IN_WORDS}"
         for side in sides
         if side.rollouts.failed or side.rollouts.missing or side.rollouts.masked
     )

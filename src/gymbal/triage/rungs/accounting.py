@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import isnan
 
-from gymbal.model.finding import Comparison, Finding, RolloutCounts, Rung, Status
+from gymbal.model.finding import RESUME_IN_WORDS, Comparison, Finding, RolloutCounts, Rung, Status
 from gymbal.model.rollout_table import RowKind
 from gymbal.stats.estimate import Interval
 from gymbal.stats.missing import manski_bounds, manski_difference
@@ -164,7 +164,7 @@ def _same_summary(pair: Pair) -> str:
 
 def _next(pair: Pair) -> tuple[str, ...]:
     steps = [
-        f"repeat the lost rollouts of {side.run.label}: its gym eval run command with --resume"
+        f"repeat the lost rollouts of {side.run.label}: {RESUME_IN_WORDS}"
         for side in (pair.left, pair.right)
         if _loss_text(side)
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from gymbal.model.finding import Comparison, Finding, Rung, Status
+from gymbal.model.finding import RESUME_IN_WORDS, Comparison, Finding, Rung, Status
 from gymbal.model.run import Problem, ProblemKind
 from gymbal.triage.invariants import broken_invariants
 from gymbal.triage.pair import Pair
@@ -136,5 +136,5 @@ def _next(side: SideView, faults: dict[str, str]) -> tuple[str, ...]:
     if ProblemKind.NO_ROLLOUTS.value in faults:
         return (f"find out why {side.run.label} wrote no rollouts: its job log says where it stopped",)
     if ProblemKind.NO_METRICS.value in faults:
-        return (f"finish {side.run.label}: repeat its gym eval run command with --resume",)
+        return (f"finish {side.run.label}: repeat {RESUME_IN_WORDS}",)
     return (f"repair or repeat {side.run.label} before its score is compared",)
