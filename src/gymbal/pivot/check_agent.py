@@ -39,7 +39,7 @@ class AgentChecker:
         self._is_required = is_required
         self._unchecked: dict[str, None] = {}
         self._verdicts: dict[str | None, AgentVerdict] = {}
-        self._last: tuple[bytes, AgentVerdict] | None = None
+        self._last: tuple[Raw, AgentVerdict] | None = None
 
     @property
     def unchecked(self) -> list[str]:
@@ -48,9 +48,9 @@ class AgentChecker:
 
     def check(self, agent_ref: Raw) -> AgentVerdict:
         """Return what the row's agent breaks."""
-        encoded = bytes(agent_ref)
-        if self._last is None or self._last[0] != encoded:
-            self._last = encoded, self._verdict(agent_ref)
+        if self._last is None or self._last[0] != agent_ref:
+            # A copy, since what a decoder returns keeps the whole line.
+            self._last = agent_ref.copy(), self._verdict(agent_ref)
         return self._last[1]
 
     def _verdict(self, agent_ref: Raw) -> AgentVerdict:

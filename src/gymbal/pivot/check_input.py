@@ -8,26 +8,35 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from hashlib import sha256
+from itertools import compress
 
 import msgspec
 
-from gymbal.model.item import CALLS, Item, ItemKind, read_item
-from gymbal.pivot.parse import REQUEST, Check
-from gymbal.pivot.prefix import CallsAndResults
-from gymbal.pivot.request import OTHER_ITEM_TYPES, PlainCall, PlainResult, check_item, plain_items
+from gymbal.model.item import CALLS, Item, ItemKind, json_list, read_item
+from gymbal.pivot.parse import MAX_SHOWN, REQUEST, Check
+from gymbal.pivot.request import (
+    OTHER_ITEM_TYPES,
+    PlainCall,
+    PlainItem,
+    PlainResult,
+    are_untyped_messages,
+    check_item,
+    plain_items,
+)
 
 INPUT = f"{REQUEST}.input"
 
 INPUT_RULES = ("P011", "P012", "P013", "P014", "P015", "P016", "P023", "P024")
 
 
-_Broken = tuple[str, str] | None
-"""The rule that an item breaks, and what was found."""
+_GUESS_BYTES = 32
+"""Items that have a type mostly begin with it."""
 
-_SeenItem = tuple[bytes, Item | None, _Broken]
-"""An input item that was judged: its bytes, itself where it is an action or a result, and what it breaks."""
+_Judged = PlainItem | Item | None
+"""An item that was judged, as far as more is to be said of it; None: not at all."""
 
-_PAIRED_KINDS = frozenset({*CALLS, ItemKind.RESULT})
+_Flaw = tuple[str, str]
+"""The rule that an item breaks by itself, and what was found."""
 
 
 class InputChecker:
@@ -38,11 +47,13 @@ class InputChecker:
 
     def check(self, known: int, items: Sequence[bytes]) -> list[Check]:
         """Return what breaks a rule. The input is the first `known` items of the one before, and `items`."""
-        if known < len(self._seen):
-            kept = self._seen[:known]
+        if known < len(self._raws):
+            raws, judged, flaws = self._raws[:known], self._judged[:known], self._flaws
             self._start()
-            self._take(kept)
-        self._take(_judge_all(items))
+            self._take(raws, judged, {at: flaw for at, flaw in flaws.items() if at < known})
+        if items:
+            new_flaws: dict[int, _Flaw] = {}
+            self._take(items, _judge_all(items, len(self._raws), new_flaws), new_flaws)
         return [*self._broken, *self._check_end()]
 
     def digest(self) -> bytes:
@@ -50,62 +61,100 @@ class InputChecker:
         return self._hasher.copy().digest()
 
     def _start(self) -> None:
-        self._seen: list[_SeenItem] = []
+        self._raws: list[bytes] = []
+        self._judged: list[_Judged] = []
+        self._flaws: dict[int, _Flaw] = {}
         self._broken: list[Check] = []
-        self._matching = CallsAndResults()
+        self._waiting: dict[str | None, int] = {}
+        """How many calls have no result yet, by their `call_id`."""
         self._hasher = sha256()
 
-    def _take(self, items: Sequence[_SeenItem]) -> None:
-        for index, (_, paired, broken) in enumerate(items, len(self._seen)):
-            if broken is not None:
-                rule, found = broken
-                self._broken.append(Check(rule, f"{INPUT}[{index}]", found))
-            unmatched = None if paired is None else self._matching.refusal(paired)
-            if unmatched is not None:
-                self._broken.append(Check("P014", f"{INPUT}[{index}]", unmatched.detail))
+    def _take(self, raws: Sequence[bytes], judged: Sequence[_Judged], flaws: dict[int, _Flaw]) -> None:
+        if not raws:
+            return
+        waiting = self._waiting
+        for at, item in enumerate(judged, len(self._raws)):
+            if flaws and at in flaws:
+                rule, found = flaws[at]
+                self._broken.append(Check(rule, f"{INPUT}[{at}]", found))
+            if type(item) is PlainCall or (type(item) is Item and item.kind is ItemKind.CALL):
+                waiting[item.call_id] = waiting.get(item.call_id, 0) + 1
+            elif type(item) is PlainResult or (type(item) is Item and item.kind is ItemKind.RESULT):
+                left = waiting.get(item.call_id, 0) - 1
+                if left > 0:
+                    waiting[item.call_id] = left
+                elif left == 0:
+                    del waiting[item.call_id]
+                else:
+                    found = f"result {_shown(item.call_id)} answers no call before it"
+                    self._broken.append(Check("P014", f"{INPUT}[{at}]", found))
         # JSON values, each with a comma behind it: another list of items has other bytes.
-        self._hasher.update(b",".join([raw for raw, _, _ in items]) + b"," if items else b"")
-        self._seen += items
+        self._hasher.update(b",".join(raws) + b",")
+        self._raws += raws
+        self._judged += judged
+        self._flaws |= flaws
 
     def _check_end(self) -> list[Check]:
-        if not self._seen:
+        if not self._raws:
             return [Check("P011", INPUT, "empty")]
-        _, last, _ = self._seen[-1]
-        if last is not None and last.kind in CALLS:
-            return [Check("P016", f"{INPUT}[{len(self._seen) - 1}]", f"ends on a {last.type_name}")]
-        left_open = self._matching.open_call()
-        return [] if left_open is None else [Check("P015", INPUT, left_open.detail)]
+        last = self._judged[-1]
+        if isinstance(last, PlainCall) or (isinstance(last, Item) and last.kind in CALLS):
+            type_name = last.type_name if isinstance(last, Item) else ItemKind.CALL
+            return [Check("P016", f"{INPUT}[{len(self._raws) - 1}]", f"ends on a {type_name}")]
+        if self._waiting:
+            return [Check("P015", INPUT, f"call {_shown(next(iter(self._waiting)))} has no result")]
+        return []
 
 
-def _judge_all(items: Sequence[bytes]) -> list[_SeenItem]:
-    """Judge items together where they are of the usual forms, which is twice as fast; else by halves."""
-    plain = plain_items(b"[%b]" % b",".join(items))
+def _shown(call_id: str | None) -> str:
+    return "without call_id" if call_id is None else call_id[:MAX_SHOWN]
+
+
+def _judge_all(items: Sequence[bytes], start: int, flaws: dict[int, _Flaw]) -> Sequence[_Judged]:
+    """Judge items, those of the usual forms together, which is twice as fast; else by halves.
+
+    What an item breaks is added to `flaws` under its position; `start` is that of the first item.
+    """
+    judged = plain_items(json_list(items)) or _judge_mixed(items)
+    if judged:
+        return judged
+    half = len(items) // 2
+    if half:
+        return [
+            *_judge_all(items[:half], start, flaws),
+            *_judge_all(items[half:], start + half, flaws),
+        ]
+    return [_judge(items[0], start, flaws)]
+
+
+def _judge_mixed(items: Sequence[bytes]) -> Sequence[_Judged] | None:
+    """Judge items of the usual forms among messages without a type, as programs write the first of them."""
+    # Which item is which is a guess: one that was put among the wrong ones is not of their form.
+    are_typed = [b'"type"' in raw[:_GUESS_BYTES] for raw in items]
+    typed = list(compress(items, are_typed))
+    untyped = [raw for raw, is_typed in zip(items, are_typed, strict=True) if not is_typed]
+    if not untyped or not are_untyped_messages(json_list(untyped)):
+        return None
+    plain = plain_items(json_list(typed))
     if plain is None:
-        half = len(items) // 2
-        return [*_judge_all(items[:half]), *_judge_all(items[half:])] if half else [_judge(items[0])]
-    return [
-        (
-            raw,
-            Item(kind=ItemKind.CALL, raw=b"", type_name="function_call", call_id=item.call_id)
-            if isinstance(item, PlainCall)
-            else Item(kind=ItemKind.RESULT, raw=b"", type_name="function_call_output", call_id=item.call_id)
-            if isinstance(item, PlainResult)
-            else None,
-            None,
-        )
-        for raw, item in zip(items, plain, strict=True)
-    ]
+        return None
+    rest = iter(plain)
+    return [next(rest) if is_typed else None for is_typed in are_typed]
 
 
-def _judge(raw: bytes) -> _SeenItem:
+def _judge(raw: bytes, at: int, flaws: dict[int, _Flaw]) -> _Judged:
     try:
         item = read_item(raw)
     except (msgspec.DecodeError, RecursionError) as error:
-        return raw, None, ("P012", str(error))
-    return raw, item if item.kind in _PAIRED_KINDS else None, _problem(item, raw)
+        flaws[at] = "P012", str(error)
+        return None
+    flaw = _problem(item, raw)
+    if flaw is not None:
+        flaws[at] = flaw
+    return item
 
 
-def _problem(item: Item, raw: bytes) -> _Broken:
+def _problem(item: Item, raw: bytes) -> _Flaw | None:
     if item.type_name in OTHER_ITEM_TYPES:
         return "P024", item.type_name
     verdict = check_item(item.kind, item.type_name, raw)

@@ -17,11 +17,13 @@ from gymbal.pivot.parse import (
     REQUEST,
     AnyLabel,
     BatchedCall,
+    BatchLabel,
     CallLabel,
     Check,
     MessageLabel,
 )
-from gymbal.pivot.request import REQUEST_FIELDS, Tools, options_problem, read_tools
+from gymbal.pivot.request import Tools, read_tools
+from gymbal.pivot.request_options import REQUEST_FIELDS, options_problem
 from gymbal.pivot.row_reader import ReadRow
 
 REQUEST_RULES = ("P002", "P007", "P008", "P010")
@@ -72,19 +74,18 @@ def holds_scalars(label: AnyLabel) -> bool:
     return all(are_scalars(call.arguments) for call in label.calls)
 
 
-def check_label(label: AnyLabel, request: RequestVerdict, *, has_scalars: bool) -> Iterator[Check]:
-    """Yield what breaks a rule on the label; `has_scalars` is what `holds_scalars` says of it."""
-    if isinstance(label, MessageLabel):
-        return
+def check_label(label: CallLabel | BatchLabel, request: RequestVerdict, *, has_scalars: bool) -> list[Check]:
+    """Return what breaks a rule on the calls of a label; `has_scalars` is what `holds_scalars` says of it."""
     if isinstance(label, CallLabel):
-        yield from _check_call(label, LABEL, request.tools, has_scalars)
-        return
+        return _check_call(label, LABEL, request.tools, has_scalars)
+    broken = []
     for index, call in enumerate(label.calls):
-        yield from _check_call(call, f"{LABEL}.calls[{index}]", request.tools, has_scalars)
+        broken += _check_call(call, f"{LABEL}.calls[{index}]", request.tools, has_scalars)
     if len(label.calls) < 2:
-        yield Check("P004", f"{LABEL}.calls", f"{len(label.calls)} calls")
+        broken.append(Check("P004", f"{LABEL}.calls", f"{len(label.calls)} calls"))
     if request.parallel != "true":
-        yield Check("P009", f"{REQUEST}.parallel_tool_calls", request.parallel)
+        broken.append(Check("P009", f"{REQUEST}.parallel_tool_calls", request.parallel))
+    return broken
 
 
 def _judge(fields: _Fields) -> RequestVerdict:
@@ -128,9 +129,10 @@ def _digest(fields: _Fields) -> bytes:
     return hasher.digest()
 
 
-def _check_call(call: CallLabel | BatchedCall, key: str, tools: Tools, has_scalars: bool) -> Iterator[Check]:
+def _check_call(call: CallLabel | BatchedCall, key: str, tools: Tools, has_scalars: bool) -> list[Check]:
+    is_offered = call.name in tools.names
+    if has_scalars and is_offered:
+        return []
     refusal = None if has_scalars else arguments_refusal(call.arguments)
-    if refusal is not None:
-        yield Check("P005", f"{key}.arguments", refusal.detail)
-    if call.name not in tools.names:
-        yield Check("P006", f"{key}.name", call.name[:MAX_SHOWN])
+    broken = [] if refusal is None else [Check("P005", f"{key}.arguments", refusal.detail)]
+    return broken if is_offered else [*broken, Check("P006", f"{key}.name", call.name[:MAX_SHOWN])]

@@ -83,12 +83,10 @@ def read_row(data: bytes) -> PivotRow | Check:
 
 def read_label(encoded: Raw) -> AnyLabel | Check:
     """Return the label in `expected_action`, or the rule that it breaks."""
-    if is_null(encoded):
-        return Check("P003", LABEL, "missing")
     try:
         return _decode_label(encoded)
     except (msgspec.DecodeError, RecursionError) as error:
-        return Check("P003", LABEL, str(error))
+        return Check("P003", LABEL, "missing" if is_null(encoded) else str(error))
 
 
 def read_agent(encoded: Raw) -> str | Check | None:

@@ -7,7 +7,7 @@ message.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
@@ -15,17 +15,6 @@ import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from gymbal.model.item import ItemKind
-
-REQUEST_FIELDS = frozenset(
-    {
-        *("background", "context_management", "conversation", "include", "input", "instructions"),
-        *("max_output_tokens", "max_tool_calls", "metadata", "model", "moderation", "parallel_tool_calls"),
-        *("previous_response_id", "prompt", "prompt_cache_key", "prompt_cache_retention", "reasoning"),
-        *("safety_identifier", "service_tier", "store", "stream", "stream_options", "temperature", "text"),
-        *("tool_choice", "tools", "top_logprobs", "top_p", "truncation", "user"),
-    }
-)
-"""Every field of the request; Gym forbids others."""
 
 OTHER_ITEM_TYPES = frozenset(
     {
@@ -221,49 +210,6 @@ class _AnyTool(Struct, gc=False):
     type: str | None = None
 
 
-_Summary = Literal["auto", "concise", "detailed"]
-
-
-class _ReasoningOptions(Struct, forbid_unknown_fields=True, gc=False):
-    context: Literal["auto", "current_turn", "all_turns"] | None = None
-    effort: str | None = None
-    generate_summary: _Summary | None = None
-    summary: _Summary | None = None
-
-
-class _Options(Struct, gc=False):
-    """Fields of the request beside items and tools. What other objects and lists hold is not looked into."""
-
-    background: bool | None = None
-    conversation: str | dict[str, Any] | None = None
-    context_management: list[dict[str, Any]] | None = None
-    include: list[str] | None = None
-    instructions: str | None = None
-    max_output_tokens: int | None = None
-    max_tool_calls: int | None = None
-    metadata: dict[str, str] | None = None
-    model: str | None = None
-    moderation: dict[str, Any] | None = None
-    previous_response_id: str | None = None
-    prompt: dict[str, Any] | None = None
-    prompt_cache_key: str | None = None
-    prompt_cache_retention: Literal["in_memory", "24h"] | None = None
-    reasoning: _ReasoningOptions | None = None
-    safety_identifier: str | None = None
-    service_tier: Literal["auto", "default", "flex", "scale", "priority"] | None = None
-    store: bool | None = None
-    stream: bool | None = None
-    stream_options: dict[str, Any] | None = None
-    temperature: float | None = None
-    text: dict[str, Any] | None = None
-    top_logprobs: int | None = None
-    top_p: float | None = None
-    truncation: Literal["auto", "disabled"] | None = None
-    user: str | None = None
-
-
-OPTIONS = frozenset(_Options.__struct_fields__)
-
 _input_parts = msgspec.json.Decoder(list[_InputText | _InputImage | _InputFile | _InputVideo]).decode
 _result_parts = msgspec.json.Decoder(list[_InputText | _ResultImage | _InputFile]).decode
 _output_message = msgspec.json.Decoder(_OutputMessage).decode
@@ -272,7 +218,6 @@ _reasoning = msgspec.json.Decoder(_Reasoning).decode
 _call = msgspec.json.Decoder(_Call).decode
 _result = msgspec.json.Decoder(_Result).decode
 _tool_list = msgspec.json.Decoder(list[Raw]).decode
-_options = msgspec.json.Decoder(_Options).decode
 _any_tool = msgspec.json.Decoder(_AnyTool).decode
 _function_tool = msgspec.json.Decoder(_FunctionTool).decode
 
@@ -399,24 +344,36 @@ def plain_items(items: bytes) -> list[PlainItem] | None:
         return None
 
 
+class _UntypedMessage(_Untouched, gc=False):
+    """An easy input message without `type`, of one text. What else an item may hold, it does not have."""
+
+    role: Literal["system", "developer", "user", "assistant"]
+    content: str
+    type: UnsetType = UNSET
+    call_id: UnsetType = UNSET
+    name: UnsetType = UNSET
+    status: str | None = None
+    phase: _Phase | None = None
+
+
+_untyped_messages = msgspec.json.Decoder(list[_UntypedMessage]).decode
+
+
+def are_untyped_messages(items: bytes) -> bool:
+    """Whether a JSON list holds only messages without a type of which `check_item` would say nothing.
+
+    False says nothing, as with `plain_items`, which knows no item without a type.
+    """
+    try:
+        _untyped_messages(items)
+    except (msgspec.DecodeError, RecursionError):
+        return False
+    return True
+
+
 def are_plain(items: bytes) -> bool:
     """Whether `plain_items` knows the form of each item of a JSON list."""
     return plain_items(items) is not None
-
-
-def options_problem(fields: Mapping[str, Raw]) -> str | None:
-    """Why Gym would refuse a field that is neither an item nor a tool; None where it takes them all.
-
-    Stricter than Gym, which turns the text "0.6" into a number and 1 into true.
-    """
-    given = {name: value for name, value in fields.items() if name in OPTIONS}
-    if not given:
-        return None
-    try:
-        options = _options(msgspec.json.encode(given))
-    except (msgspec.DecodeError, RecursionError) as error:
-        return str(error)
-    return "stream is true" if options.stream else None
 
 
 class Tools(NamedTuple):

@@ -7,12 +7,15 @@ equal is cut out of the line, a mark is put in its place, and the short line tha
 That is safe, whatever the line holds: a mark is a JSON value in place of JSON values, so the line is as well
 formed as without it. If the mark is not found again as the first item of the request, the place was another
 one; then, and for every line that is not well formed, the whole line is decoded.
+
+Most rows of a dataset also have all of their request but the items in common, with the same bytes around
+them: a frame (see `Frame`). Of such a row the items that are new and the label are all that is decoded.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
 from uuid import uuid4
 
 import msgspec
@@ -20,10 +23,13 @@ from msgspec import UNSET, Raw, Struct, UnsetType, defstruct
 
 from gymbal.io.line_spans import Span
 from gymbal.pivot.parse import Check, PivotRow, read_row
-from gymbal.pivot.request import REQUEST_FIELDS
+from gymbal.pivot.request_options import REQUEST_FIELDS
+
+_T = TypeVar("_T")
 
 _SPACE = b" \t\n\r"
-_INPUT_KEY, _TOOLS_KEY = b'"input":', b'"tools":'
+_INPUT_KEY, _TOOLS_KEY, _BEHIND_KEY = b'"input":', b'"tools":', b',"expected_action":'
+_NULL = Raw(b"null")
 
 _LEAST_TOOLS_BYTES = 1024
 """Shorter lists of tools are decoded sooner than looked for."""
@@ -43,10 +49,19 @@ class _UsualRow(Struct, gc=False):
     """A row whose request holds a list of items, and no field that Gym does not know."""
 
     responses_create_params: _Request
-    expected_action: Raw = Raw(b"null")
-    agent_ref: Raw = Raw(b"null")
+    expected_action: Raw = _NULL
+    agent_ref: Raw = _NULL
 
 
+class _FramedRow(Struct, gc=False):
+    """A row whose request is left out, but for its new items between two marks."""
+
+    responses_create_params: list[Raw]
+    expected_action: Raw = _NULL
+    agent_ref: Raw = _NULL
+
+
+_decode_framed = msgspec.json.Decoder(_FramedRow).decode
 _decode_usual = msgspec.json.Decoder(_UsualRow).decode
 _decode_list = msgspec.json.Decoder(list[Raw]).decode
 
@@ -68,8 +83,30 @@ class ReadRow(Struct, gc=False, kw_only=True):
     """The items after those."""
     expected_action: Raw
     agent_ref: Raw
-    line: bytes
-    """The line, or what is left of it beside the marks."""
+    parts: tuple[bytes, ...]
+    """The line, or what is left of it beside the marks, in pieces."""
+
+    @property
+    def line(self) -> bytes:
+        """The pieces as one."""
+        return b"".join(self.parts)
+
+
+class Frame(NamedTuple):
+    """What stands around the items and behind which the label follows, of a row that was read.
+
+    `head` ends where the first item begins. `middle` begins with the bracket behind the last item and closes
+    the request. Neither holds a label or an agent. So a line is well formed, and its request has these
+    fields, if head, items, middle and the rest follow each other in it, and if the items make a list, and
+    the rest makes a row with any request before it.
+    """
+
+    head: bytes
+    middle: bytes
+    marked: bytes
+    """Both, with marks for the items and the tools."""
+    fields: Mapping[str, Raw]
+    tools: bytes | None
 
 
 class RowReader:
@@ -83,20 +120,98 @@ class RowReader:
         self._values: tuple[Any, ...] = ()
         """The other fields of the request, and the same by their names."""
         self._fields: Mapping[str, Raw] = {}
+        self._frame: Frame | None = None
         # Nobody who writes a file can know the marks of the program that will read it.
-        self._items_mark, self._tools_mark = (b'"%b"' % uuid4().hex.encode() for _ in range(2))
+        self._items_mark, self._tools_mark, self._end_mark = (
+            b'"%b"' % uuid4().hex.encode() for _ in range(3)
+        )
 
     def read(self, span: Span) -> ReadRow | Check:
         """Return the row in a line, or the rule that the line breaks."""
+        framed = None if self._frame is None else self._read_framed(span, self._frame)
+        if framed is not None:
+            return framed
         found = self._read_rest(span) or self._read_whole(span)
-        if isinstance(found, ReadRow) and found.tools is not None:
-            self._tools = found.tools
+        if isinstance(found, ReadRow):
+            if found.tools is not None:
+                self._tools = found.tools
+            self._frame = self._frame_of(span)
         return found
+
+    def _read_framed(self, span: Span, frame: Frame) -> ReadRow | None:
+        """The row, where it has this frame and nothing is wrong with it."""
+        buffer, start, stop = span.buffer, span.start, span.stop
+        if not buffer.startswith(frame.head, start, stop):
+            return None
+        first = start + len(frame.head)
+        behind = buffer.rfind(_BEHIND_KEY, first, stop)
+        close = behind - len(frame.middle)
+        if close < first or not buffer.startswith(frame.middle, close, stop):
+            return None
+        known, end = self._shared_items(buffer, first, close)
+        view = memoryview(buffer)
+        new, rest = view[end:close], bytes(view[behind:stop])
+        row = self._framed_row(b"" if known else b",", new, rest)
+        if row is None:
+            return None
+        items = [bytes(raw) for raw in row.responses_create_params[1:-1]]
+        if known < len(self._items) or not self._run:
+            del self._items[known:]
+            self._run = buffer[first:close]
+        else:
+            self._run += new
+        self._items += items
+        return ReadRow(
+            fields=frame.fields,
+            tools=frame.tools,
+            has_items=True,
+            known=known,
+            items=items,
+            expected_action=row.expected_action,
+            agent_ref=row.agent_ref,
+            parts=(frame.marked, rest),
+        )
+
+    def _framed_row(self, comma: bytes, new: memoryview, rest: bytes) -> _FramedRow | None:
+        """The row in `rest` with the items in `new` between marks, where both are well formed.
+
+        The list that begins with the one mark and ends with the other opens and closes where it was made.
+        """
+        mark, end_mark = self._items_mark, self._end_mark
+        line = b"".join((b'{"responses_create_params":[', mark, comma, new, b",", end_mark, b"]", rest))
+        row = _decoded(line, _decode_framed)
+        if row is None:
+            return None
+        raws = row.responses_create_params
+        is_found = len(raws) > 1 and bytes(raws[0]) == mark and bytes(raws[-1]) == end_mark
+        return row if is_found else None
+
+    def _frame_of(self, span: Span) -> Frame | None:
+        """The frame of a row that was read just now, where it is of the form that frames have."""
+        first = _first_item(span)
+        count, end = _walk(span.buffer, first, span.stop, self._items) if first else (0, 0)
+        behind = span.buffer.rfind(_BEHIND_KEY, end, span.stop)
+        if not count or count < len(self._items) or behind < 0:
+            return None
+        view = memoryview(span.buffer)
+        head, middle = bytes(view[span.start : first]), bytes(view[end:behind])
+        rest, is_cut = self._without_tools(middle)
+        marked = b"".join((head, self._items_mark, rest))
+        row = _usual_row(marked + b"}")
+        if row is None or row.expected_action is not _NULL or row.agent_ref is not _NULL:
+            return None
+        found = self._found(row, marked)
+        items = row.responses_create_params.input
+        is_found = len(items) == 1 and bytes(items[0]) == self._items_mark
+        if not is_found or (found.tools == self._tools_mark) != is_cut:
+            return None
+        tools = self._tools if is_cut else found.tools
+        return Frame(head, middle, marked, self._fields, tools)
 
     def _read_rest(self, span: Span) -> ReadRow | None:
         """The row, where it shares items with the row before and nothing is wrong with it."""
         first = _first_item(span)
-        known, end = self._shared_items(span, first)
+        known, end = self._shared_items(span.buffer, first, span.stop) if first else (0, 0)
         if not known:
             return None
         view = memoryview(span.buffer)
@@ -149,14 +264,14 @@ class RowReader:
             has_items=True,
             expected_action=row.expected_action,
             agent_ref=row.agent_ref,
-            line=line,
+            parts=(line,),
         )
 
-    def _shared_items(self, span: Span, first: int) -> tuple[int, int]:
+    def _shared_items(self, buffer: bytearray, first: int, stop: int) -> tuple[int, int]:
         """How many items of the row before begin the input at `first`, and where the last of them ends."""
-        if first and self._run and span.buffer.startswith(self._run, first, span.stop):
+        if self._run and buffer.startswith(self._run, first, stop):
             return len(self._items), first + len(self._run)
-        return _walk(span.buffer, first, span.stop, self._items) if first else (0, 0)
+        return _walk(buffer, first, stop, self._items)
 
     def _without_tools(self, rest: bytes) -> tuple[bytes, bool]:
         """The rest of a line with a mark for the tools of the row before, and whether they were there."""
@@ -188,18 +303,22 @@ class RowReader:
 
 
 def _usual_row(line: bytes) -> _UsualRow | None:
+    return _decoded(line, _decode_usual)
+
+
+def _decoded(line: bytes, decode: Callable[[bytes], _T]) -> _T | None:
     try:
         # msgspec does not look into the strings that it passes over.
         if not line.isascii():
             line.decode()
-        return _decode_usual(line)
+        return decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
 
 
 def _found_oddly(row: PivotRow, line: bytes) -> ReadRow:
     """The row in a line that is no usual one; all of its items, where it has a list of them."""
-    found = ReadRow(fields=None, expected_action=row.expected_action, agent_ref=row.agent_ref, line=line)
+    found = ReadRow(fields=None, expected_action=row.expected_action, agent_ref=row.agent_ref, parts=(line,))
     if row.responses_create_params is None:
         return found
     fields = dict(row.responses_create_params)

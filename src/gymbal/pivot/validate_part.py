@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from heapq import heappush, heappushpop
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -116,8 +117,7 @@ class Notes:
 
     def __init__(self, max_problems: int, rules: Mapping[str, Rule] = RULES) -> None:
         self._rules = rules
-        self.checked: Counter[tuple[str, ...]] = Counter()
-        """Rows by rules that were checked together."""
+        self._checked: Counter[tuple[tuple[str, ...], ...]] = Counter()
         self.broken: Counter[str] = Counter()
         self.warned: dict[str, Found] = {}
         self.violations: list[Found] = []
@@ -128,6 +128,10 @@ class Notes:
         self._keys = bytearray()
         self._places = array("Q")
         self._tasks: dict[str, TaskRows] = {}
+
+    def count(self, *checked: tuple[str, ...]) -> None:
+        """Take note that groups of rules were checked on one row."""
+        self._checked[checked] += 1
 
     def add(self, checks: Sequence[Check], span: Span) -> bool:
         """Take note of what one row breaks; return whether it is a violation."""
@@ -146,13 +150,14 @@ class Notes:
     def add_row(self, key: bytes, span: Span) -> None:
         """Take note of a row that could be read, by the digest of its request and label."""
         self._keys += key
-        self._places.extend((span.number, span.offset))
+        self._places.append(span.number)
+        self._places.append(span.offset)
 
     def add_task(self, task: str | None, span: Span) -> None:
         """Take note of the task of a row; None where the row names none."""
         if task is None:
             return
-        self.checked["P029",] += 1
+        self.count(("P029",))
         known = self._tasks.get(task)
         self._tasks[task] = (
             TaskRows(span.number, span.offset, 1) if known is None else known._replace(rows=known.rows + 1)
@@ -179,9 +184,25 @@ class Notes:
 
     def _checked_rules(self) -> dict[str, int]:
         counts: Counter[str] = Counter()
-        for rules, rows in self.checked.items():
-            counts.update(dict.fromkeys(rules, rows))
+        for groups, rows in self._checked.items():
+            counts.update(dict.fromkeys(chain.from_iterable(groups), rows))
         return dict(counts)
+
+
+_CHECKED_OF_LABEL: dict[type, tuple[tuple[str, ...], ...]] = {
+    CallLabel: (REQUEST_RULES, CALL_RULES),
+    BatchLabel: (REQUEST_RULES, CALL_RULES, BATCH_RULES),
+}
+
+
+class _Said(NamedTuple):
+    """What one part of a row says."""
+
+    checked: tuple[tuple[str, ...], ...]
+    """Groups of rules."""
+    broken: Sequence[Check]
+    digest: bytes = b""
+    """Of the request."""
 
 
 class _RowChecker:
@@ -202,20 +223,21 @@ class _RowChecker:
         read = self._reader.read(span)
         if isinstance(read, Check):
             self._notes.kinds[UNREADABLE] += 1
-            self._notes.checked[read.rule,] += 1
+            self._notes.count((read.rule,))
             self._notes.add([read], span)
             return
         label = read_label(read.expected_action)
         self._notes.kinds[UNREADABLE if isinstance(label, Check) else kind_of(label)] += 1
-        self._notes.checked[ROW_RULES] += 1
         has_scalars = not isinstance(label, Check) and holds_scalars(label)
-        broken, request_key = self._check_request(read, label, has_scalars)
-        broken += self._check_agent(read, label, has_scalars)
+        request = self._check_request(read, label, has_scalars)
+        agent = self._check_agent(read, label, has_scalars)
+        broken = [*request.broken, *agent.broken]
         if self._options.asks_for_fields:
-            self._notes.checked[self._options.field_rules] += 1
+            self._notes.count(self._options.field_rules)
             broken += check_fields(read.line, self._options)
+        self._notes.count(ROW_RULES, *request.checked, *agent.checked)
         is_violation = bool(broken) and self._notes.add(broken, span)
-        key = sha256(b"%b\0%b" % (request_key, read.expected_action)).digest()[:KEY_BYTES]
+        key = sha256(b"%b\0%b" % (request.digest, read.expected_action)).digest()[:KEY_BYTES]
         self._notes.add_row(key, span)
         if self._with_tasks:
             self._notes.add_task(task_of(read.line), span)
@@ -227,40 +249,31 @@ class _RowChecker:
         sample = [drawn for *_, drawn in self._sample]
         return self._notes.findings(spans, sample=sample, unchecked=self._agent.unchecked)
 
-    def _check_request(
-        self, read: ReadRow, label: AnyLabel | Check, has_scalars: bool
-    ) -> tuple[list[Check], bytes]:
+    def _check_request(self, read: ReadRow, label: AnyLabel | Check, has_scalars: bool) -> _Said:
         """What request and label break, and a digest of the request."""
         broken = [label] if isinstance(label, Check) else []
         if read.fields is None:
-            self._notes.checked["P002",] += 1
-            return [Check("P002", REQUEST, "missing"), *broken], b""
+            return _Said((("P002",),), [Check("P002", REQUEST, "missing"), *broken])
         request = self._request.check(read.fields, read)
-        self._notes.checked[REQUEST_RULES] += 1
         broken += request.broken
+        checked = _CHECKED_OF_LABEL.get(type(label), (REQUEST_RULES,))
         if isinstance(label, CallLabel | BatchLabel):
-            self._notes.checked[CALL_RULES] += 1
-            if isinstance(label, BatchLabel):
-                self._notes.checked[BATCH_RULES] += 1
             broken += check_label(label, request, has_scalars=has_scalars)
         if not read.has_items:
-            return broken, request.digest
-        self._notes.checked[INPUT_RULES] += 1
+            return _Said(checked, broken, request.digest)
         broken += self._input.check(read.known, read.items)
-        return broken, request.digest + self._input.digest()
+        return _Said((INPUT_RULES, *checked), broken, request.digest + self._input.digest())
 
-    def _check_agent(self, read: ReadRow, label: AnyLabel | Check, has_scalars: bool) -> list[Check]:
+    def _check_agent(self, read: ReadRow, label: AnyLabel | Check, has_scalars: bool) -> _Said:
         """What the agent breaks, and the label under the config that the agent leads to."""
         agent = self._agent.check(read.agent_ref)
-        self._notes.checked[agent.rules] += 1
         scoring = agent.scoring
         if scoring is None or isinstance(label, Check):
-            return [*agent.broken]
-        self._notes.checked[scoring.rules] += 1
-        broken = [*agent.broken, *scoring.broken]
+            return _Said((agent.rules,), agent.broken)
+        broken: Sequence[Check] = [*agent.broken, *scoring.broken]
         if scoring.comparator is not None and not (has_scalars and scoring.takes_scalars):
-            broken += check_score(read.expected_action, read.tools, scoring.comparator)
-        return broken
+            broken = [*broken, *check_score(read.expected_action, read.tools, scoring.comparator)]
+        return _Said((agent.rules, scoring.rules), broken)
 
     def _draw(self, key: bytes, span: Span) -> None:
         """Keep the row while its key is among the least: so parts draw together what one pass would draw."""

@@ -97,7 +97,7 @@ class _RowChecker:
         return self._notes.findings(spans, sample=[], unchecked=list(self._unchecked))
 
     def _note(self, checked: tuple[str, ...], broken: list[Check], span: Span) -> None:
-        self._notes.checked[checked] += 1
+        self._notes.count(checked)
         self._notes.add(broken, span)
 
     def _check_request(self, read: ReadRow, span: Span) -> tuple[RequestVerdict, bytes]:
