@@ -85,3 +85,51 @@ def test_row_reader_decodes_only_what_is_new(tmp_path: Path) -> None:
         assert len(first.line) > 10_000
         assert len(second.line) < 1500
         assert len(third.line) < 1500
+
+
+def test_row_reader_decodes_of_framed_rows_only_new_items_and_what_stands_behind(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    items = [{"role": "user", "content": str(number) * 1000} for number in range(9)]
+    request = {"tools": [{"name": "t" * 4000}], "instructions": "i" * 4000}
+    rows = [
+        {"responses_create_params": {"input": some, **request}, "expected_action": number}
+        for number, some in enumerate((items[:2], items[:3], items[:3], items[:1], items[4:6], []))
+    ]
+    path.write_text("".join(json.dumps(row, separators=(",", ":")) + "\n" for row in rows))
+    reader = RowReader()
+    found = [row for row in map(reader.read, LineSpans(path)) if isinstance(row, ReadRow)]
+    assert [(row.known, len(row.items)) for row in found] == [(0, 2), (2, 1), (3, 0), (1, 0), (0, 2), (0, 0)]
+    assert [bytes(row.expected_action) for row in found] == [b"0", b"1", b"2", b"3", b"4", b"5"]
+    # The fields of a request that all rows have in common are decoded once: the object is the same.
+    assert {id(row.fields) for row in found[1:5]} == {id(found[1].fields)}
+
+
+BEHIND_ITEMS = [
+    # What stands behind the items of the second row, in place of what the first one has there.
+    '],"a":[2],"tools":[1]},"expected_action":1}',
+    '],"tools":[1]},"responses_create_params":{"input":[2]},"expected_action":1}',
+    '],"tools":[1]},"expected_action":1,"responses_create_params":{"input":[2]}}',
+    '],"tools":[1]},"expected_action":1,"expected_action":2}',
+    '],"tools":[1]},"expected_action":1,"agent_ref":3,"agent_ref":4}',
+    ',{"a":[1],"tools":[1]},"expected_action":1}],"tools":[1]},"expected_action":1}',
+    '],"tools":[1]},"expected_action":{"a":[],"tools":[1]},"expected_action":1}}',
+    '],"tools":[1]}},"expected_action":1}',
+    '],"tools":[1]},"expected_action":1',
+    ',],"tools":[1]},"expected_action":1}',
+    ',"\\"],"tools":[1]},"expected_action":1}',
+]
+
+
+@pytest.mark.parametrize("behind", BEHIND_ITEMS)
+@pytest.mark.parametrize("start", ["", '"agent_ref":{},', '"expected_action":5,'])
+def test_row_reader_takes_no_other_row_for_a_framed_one(tmp_path: Path, start: str, behind: str) -> None:
+    path = tmp_path / "rows.jsonl"
+    before = f'{{{start}"responses_create_params":{{"input":[{{"role":"user"}}'
+    first = before + '],"tools":[1]},"expected_action":1}'
+    path.write_text("\n".join((first, first, before + behind, before + ",2" + behind, first)))
+    reader, known = RowReader(), list[bytes]()
+    for span in LineSpans(path):
+        found, alone = reader.read(span), RowReader().read(span)
+        assert said(found, known) == said(alone, [])
+        if isinstance(alone, ReadRow) and alone.has_items:
+            known = alone.items

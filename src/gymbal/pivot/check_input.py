@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from hashlib import sha256
-from itertools import compress
 
 import msgspec
 
@@ -30,7 +29,6 @@ INPUT_RULES = ("P011", "P012", "P013", "P014", "P015", "P016", "P023", "P024")
 
 
 _GUESS_BYTES = 32
-"""Items that have a type mostly begin with it."""
 
 _Judged = PlainItem | Item | None
 """An item that was judged, as far as more is to be said of it; None: not at all."""
@@ -98,8 +96,8 @@ class InputChecker:
         if not self._raws:
             return [Check("P011", INPUT, "empty")]
         last = self._judged[-1]
-        if isinstance(last, PlainCall) or (isinstance(last, Item) and last.kind in CALLS):
-            type_name = last.type_name if isinstance(last, Item) else ItemKind.CALL
+        if type(last) is PlainCall or (type(last) is Item and last.kind in CALLS):
+            type_name = last.type_name if type(last) is Item else ItemKind.CALL
             return [Check("P016", f"{INPUT}[{len(self._raws) - 1}]", f"ends on a {type_name}")]
         if self._waiting:
             return [Check("P015", INPUT, f"call {_shown(next(iter(self._waiting)))} has no result")]
@@ -115,9 +113,13 @@ def _judge_all(items: Sequence[bytes], start: int, flaws: dict[int, _Flaw]) -> S
 
     What an item breaks is added to `flaws` under its position; `start` is that of the first item.
     """
-    judged = plain_items(json_list(items)) or _judge_mixed(items)
-    if judged:
-        return judged
+    untyped = _first_untyped(items)
+    if untyped:
+        rest = _judge_all(items[untyped:], start + untyped, flaws) if untyped < len(items) else ()
+        return [*[None] * untyped, *rest]
+    plain = plain_items(json_list(items))
+    if plain is not None:
+        return plain
     half = len(items) // 2
     if half:
         return [
@@ -127,19 +129,13 @@ def _judge_all(items: Sequence[bytes], start: int, flaws: dict[int, _Flaw]) -> S
     return [_judge(items[0], start, flaws)]
 
 
-def _judge_mixed(items: Sequence[bytes]) -> Sequence[_Judged] | None:
-    """Judge items of the usual forms among messages without a type, as programs write the first of them."""
-    # Which item is which is a guess: one that was put among the wrong ones is not of their form.
-    are_typed = [b'"type"' in raw[:_GUESS_BYTES] for raw in items]
-    typed = list(compress(items, are_typed))
-    untyped = [raw for raw, is_typed in zip(items, are_typed, strict=True) if not is_typed]
-    if not untyped or not are_untyped_messages(json_list(untyped)):
-        return None
-    plain = plain_items(json_list(typed))
-    if plain is None:
-        return None
-    rest = iter(plain)
-    return [next(rest) if is_typed else None for is_typed in are_typed]
+def _first_untyped(items: Sequence[bytes]) -> int:
+    """How many of the first items are messages without a type, as programs write them, and break no rule."""
+    # A guess, which the decoder then holds them to: items that have a type mostly begin with it.
+    count = 0
+    while count < len(items) and b'"type"' not in items[count][:_GUESS_BYTES]:
+        count += 1
+    return count if count and are_untyped_messages(json_list(items[:count])) else 0
 
 
 def _judge(raw: bytes, at: int, flaws: dict[int, _Flaw]) -> _Judged:

@@ -20,7 +20,6 @@ from gymbal.pivot.parse import (
     BatchLabel,
     CallLabel,
     Check,
-    MessageLabel,
 )
 from gymbal.pivot.request import Tools, read_tools
 from gymbal.pivot.request_options import REQUEST_FIELDS, options_problem
@@ -67,20 +66,18 @@ class RequestChecker:
 
 def holds_scalars(label: AnyLabel) -> bool:
     """Whether all arguments of a label are objects of texts, integers, booleans and null."""
-    if isinstance(label, MessageLabel):
-        return True
-    if isinstance(label, CallLabel):
+    if type(label) is CallLabel:
         return are_scalars(label.arguments)
-    return all(are_scalars(call.arguments) for call in label.calls)
+    return type(label) is not BatchLabel or all(are_scalars(call.arguments) for call in label.calls)
 
 
 def check_label(label: CallLabel | BatchLabel, request: RequestVerdict, *, has_scalars: bool) -> list[Check]:
     """Return what breaks a rule on the calls of a label; `has_scalars` is what `holds_scalars` says of it."""
-    if isinstance(label, CallLabel):
-        return _check_call(label, LABEL, request.tools, has_scalars)
+    if type(label) is CallLabel:
+        return _check_call(label, None, request.tools, has_scalars)
     broken = []
     for index, call in enumerate(label.calls):
-        broken += _check_call(call, f"{LABEL}.calls[{index}]", request.tools, has_scalars)
+        broken += _check_call(call, index, request.tools, has_scalars)
     if len(label.calls) < 2:
         broken.append(Check("P004", f"{LABEL}.calls", f"{len(label.calls)} calls"))
     if request.parallel != "true":
@@ -129,10 +126,14 @@ def _digest(fields: _Fields) -> bytes:
     return hasher.digest()
 
 
-def _check_call(call: CallLabel | BatchedCall, key: str, tools: Tools, has_scalars: bool) -> list[Check]:
+def _check_call(
+    call: CallLabel | BatchedCall, index: int | None, tools: Tools, has_scalars: bool
+) -> list[Check]:
+    """What the only call of a label breaks, or the one at `index` of a batch."""
     is_offered = call.name in tools.names
     if has_scalars and is_offered:
         return []
+    key = LABEL if index is None else f"{LABEL}.calls[{index}]"
     refusal = None if has_scalars else arguments_refusal(call.arguments)
     broken = [] if refusal is None else [Check("P005", f"{key}.arguments", refusal.detail)]
     return broken if is_offered else [*broken, Check("P006", f"{key}.name", call.name[:MAX_SHOWN])]

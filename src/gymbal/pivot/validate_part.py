@@ -237,7 +237,7 @@ class _RowChecker:
             broken += check_fields(read.line, self._options)
         self._notes.count(ROW_RULES, *request.checked, *agent.checked)
         is_violation = bool(broken) and self._notes.add(broken, span)
-        key = sha256(b"%b\0%b" % (request.digest, read.expected_action)).digest()[:KEY_BYTES]
+        key = sha256(b"".join((request.digest, b"\0", read.expected_action))).digest()[:KEY_BYTES]
         self._notes.add_row(key, span)
         if self._with_tasks:
             self._notes.add_task(task_of(read.line), span)
@@ -257,7 +257,7 @@ class _RowChecker:
         request = self._request.check(read.fields, read)
         broken += request.broken
         checked = _CHECKED_OF_LABEL.get(type(label), (REQUEST_RULES,))
-        if isinstance(label, CallLabel | BatchLabel):
+        if type(label) is CallLabel or type(label) is BatchLabel:
             broken += check_label(label, request, has_scalars=has_scalars)
         if not read.has_items:
             return _Said(checked, broken, request.digest)
