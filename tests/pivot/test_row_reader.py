@@ -126,7 +126,7 @@ def test_row_reader_takes_no_other_row_for_a_framed_one(tmp_path: Path, start: s
     path = tmp_path / "rows.jsonl"
     before = f'{{{start}"responses_create_params":{{"input":[{{"role":"user"}}'
     first = before + '],"tools":[1]},"expected_action":1}'
-    path.write_text("\n".join((first, first, before + behind, before + ",2" + behind, first)))
+    path.write_text("\n".join((first, first, before + behind, first, before + ",2" + behind, first)))
     reader, known = RowReader(), list[bytes]()
     for span in LineSpans(path):
         found, alone = reader.read(span), RowReader().read(span)

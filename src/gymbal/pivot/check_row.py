@@ -73,7 +73,7 @@ def holds_scalars(label: AnyLabel) -> bool:
 
 def check_label(label: CallLabel | BatchLabel, request: RequestVerdict, *, has_scalars: bool) -> list[Check]:
     """Return what breaks a rule on the calls of a label; `has_scalars` is what `holds_scalars` says of it."""
-    if type(label) is CallLabel:
+    if isinstance(label, CallLabel):
         return _check_call(label, None, request.tools, has_scalars)
     broken = []
     for index, call in enumerate(label.calls):
