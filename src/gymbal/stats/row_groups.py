@@ -226,7 +226,8 @@ def choose(found_R: IntArray, of_found: IntArray, otherwise_R: IntArray) -> IntA
 
 def sizes_of(group_R: IntArray, groups: int) -> list[int]:
     """The number of rows of each group."""
-    return [int(size) for size in np.bincount(group_R, minlength=groups)]
+    sizes: list[int] = np.bincount(group_R, minlength=groups).tolist()
+    return sizes
 
 
 def first_appearances(value_R: npt.ArrayLike) -> list[int]:

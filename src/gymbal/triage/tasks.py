@@ -35,11 +35,11 @@ def moved_tasks(pair: Pair) -> tuple[MovedTask, ...]:
 
 def outcomes(side: SideView, keys: Sequence[str]) -> TaskOutcomes:
     """Count the tasks `keys` of a side that always, sometimes and never reached a reward of 1."""
-    shares = [fmean(reward >= PASSED for reward in side.tasks[key].rewards) for key in keys]
+    spans = [(min(rewards), max(rewards)) for rewards in (side.tasks[key].rewards for key in keys)]
     return TaskOutcomes(
-        always=sum(share == 1.0 for share in shares),
-        sometimes=sum(0.0 < share < 1.0 for share in shares),
-        never=sum(share == 0.0 for share in shares),
+        always=sum(low >= PASSED for low, _ in spans),
+        sometimes=sum(low < PASSED <= high for low, high in spans),
+        never=sum(high < PASSED for _, high in spans),
     )
 
 
