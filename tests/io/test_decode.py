@@ -4,10 +4,12 @@ import gzip
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from gymbal.errors import InputError
 from gymbal.io import decode
-from gymbal.io.decode import read_bounded, read_json, read_yaml
+from gymbal.io.decode import check_utf8, read_bounded, read_json, read_yaml
 
 
 def test_read_json_decodes_compressed_files(tmp_path: Path) -> None:
@@ -89,3 +91,30 @@ def test_read_yaml_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     path.write_text("a: 1234567890")
     with pytest.raises(InputError, match="longer than 10 bytes"):
         read_yaml(path)
+
+
+@given(
+    st.lists(
+        st.text(alphabet="aé€😀", max_size=9).map(str.encode)
+        | st.sampled_from([b"\xff", b"\xc3", b"\xe2\x82", b"\xed\xa0\x80"]),
+        max_size=8,
+    ).map(b"".join),
+    st.integers(4, 7),
+)
+@settings(max_examples=200, deadline=None)
+def test_utf8_is_what_python_decodes(data: bytes, block: int) -> None:
+    """Blocks of a few bytes cut characters in two; verdict, place and reason are those of the whole."""
+    try:
+        data.decode()
+    except UnicodeDecodeError as error:
+        expected = str(error)
+    else:
+        expected = ""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(decode, "_UTF8_BLOCK_BYTES", block)
+        if not expected:
+            check_utf8(data)
+            return
+        with pytest.raises(UnicodeDecodeError) as found:
+            check_utf8(data)
+    assert str(found.value) == expected

@@ -27,7 +27,7 @@ def test_gathered_pieces_arrive_in_order(
     path = tmp_path_factory.mktemp("gathered") / "file"
     with pytest.MonkeyPatch.context() as patch, path.open("wb", buffering=0) as stream:
         patch.setattr(write, "MOST_PIECES", 7)
-        patch.setattr(write, "WRITE_BUFFER_BYTES", buffered)
+        patch.setattr(write, "GATHERED_BYTES", buffered)
         patch.setattr("os.writev", write_some)
         writer = GatheredWriter(stream)
         for row in rows:
@@ -51,7 +51,7 @@ def test_long_files_end_where_their_rows_end(
         os.truncate(descriptor, offset + length)
 
     monkeypatch.setattr(write, "ROOM_BYTES", 100)
-    monkeypatch.setattr(write, "WRITE_BUFFER_BYTES", 30)
+    monkeypatch.setattr(write, "GATHERED_BYTES", 30)
     monkeypatch.setattr("os.posix_fallocate", take_room)
     rows = [b"%d:" % number + bytes(number % 50) for number in range(100)]
     with (tmp_path / "file").open("wb", buffering=0) as stream:

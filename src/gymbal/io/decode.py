@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from codecs import utf_8_decode
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,27 @@ MAX_YAML_NODES = 200_000
 
 _ALIAS = re.compile(r"(?<![\w*])\*[^\s\[\]{},*'\"]")
 """An alias, or something that looks like one; not the `****` of a masked secret."""
+
+
+_UTF8_BLOCK_BYTES = 64 * 1024
+
+
+def check_utf8(data: bytes) -> None:
+    """Raise UnicodeDecodeError, as `data.decode()` does, where `data` is no UTF-8.
+
+    A long text is decoded block by block: to have room for all of it takes six times as long.
+    """
+    if len(data) <= _UTF8_BLOCK_BYTES or data.isascii():
+        data.decode()
+        return
+    view = memoryview(data)
+    start, last = 0, len(data) - _UTF8_BLOCK_BYTES
+    try:
+        while start < len(data):
+            # A character that the end of a block cuts in two is left for the next one.
+            start += utf_8_decode(view[start : start + _UTF8_BLOCK_BYTES], "strict", start >= last)[1]
+    except UnicodeDecodeError:
+        data.decode()  # says where in all of it
 
 
 def read_bounded(path: Path, limit: int = MAX_FILE_BYTES) -> bytes:

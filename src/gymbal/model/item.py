@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
+from itertools import accumulate
 
 import msgspec
 
@@ -63,6 +65,9 @@ class Item(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         return self.kind in MODEL_WRITTEN and not self.is_scripted
 
 
+_BATCH_BYTES = 64 * 1024
+
+
 class _Wire(msgspec.Struct, gc=False):
     type: str | None = None
     role: str | None = None
@@ -93,8 +98,21 @@ def read_item(raw: bytes) -> Item:
 
 
 def read_all(raws: Sequence[bytes]) -> tuple[Item, ...]:
-    """Do what `read_item` does for each of `raws`, in one pass; an error does not say which item it is of."""
-    return tuple(map(_item, raws, _decode_wires(json_list(raws))))
+    """Do what `read_item` does for each of `raws`, many at once; an error does not say which item it is of."""
+    wires: list[_Wire] = []
+    for some in batches(raws):
+        wires += _decode_wires(json_list(some))
+    return tuple(map(_item, raws, wires))
+
+
+def batches(raws: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
+    """Cut `raws` into stretches that are short enough to be joined without new memory from the system."""
+    ends = list(accumulate(map(len, raws)))
+    start = done = 0
+    while start < len(raws):
+        stop = max(bisect_right(ends, done + _BATCH_BYTES), start + 1)
+        yield raws[start:stop]
+        start, done = stop, ends[stop - 1]
 
 
 def json_list(raws: Sequence[bytes]) -> bytes:

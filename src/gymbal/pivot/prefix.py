@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from gymbal.model.item import Item, ItemKind, json_list
+from gymbal.model.item import Item, ItemKind, batches, json_list
 from gymbal.model.pivot import ModelCall, Refusal, SkipReason
 from gymbal.model.trajectory import Trajectory
 from gymbal.pivot.replay import Replay, replay
@@ -120,7 +120,7 @@ def _replayed(seed: Sequence[Item], items: Sequence[Item]) -> tuple[list[bytes],
     Most trajectories hold nothing that needs a look at each item.
     """
     raws = [item.raw for item in items]
-    is_plain = are_plain(json_list(raws))
+    is_plain = all(are_plain(json_list(some)) for some in batches(raws))
     replays = [replay(item) for item in (seed if is_plain else (*seed, *items))]
     changed = {at: each for at, each in enumerate(replays) if each.dropped or each.refusal is not None}
     return [*(each.raw for each in replays), *(raws if is_plain else ())], changed

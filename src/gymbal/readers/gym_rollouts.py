@@ -16,6 +16,7 @@ import msgspec
 from msgspec import Raw, field
 
 from gymbal.errors import InputError
+from gymbal.io.decode import check_utf8
 from gymbal.io.jsonl import Line, read_lines
 from gymbal.io.ledger import Ledger
 from gymbal.io.shards import ByteRange, read_part
@@ -125,7 +126,7 @@ def _read_row(path: Path, line: Line, call_count_field: str | None) -> Trajector
     # A carriage return can stand only between tokens, and would break the line wherever it is written again.
     data = line.data.replace(b"\r", b" ")
     try:
-        data.decode()  # msgspec does not look into the strings that it passes over
+        check_utf8(data)  # msgspec does not look into the strings that it passes over
         row = _decode_row(data)
         count = None if call_count_field is None else call_count_of(fields_of(data), call_count_field)
     except UnicodeDecodeError as error:
