@@ -10,6 +10,8 @@ import pytest
 from gymbal.commands.pivot_audit import pivot_audit
 from gymbal.commands.pivot_build import pivot_build
 from gymbal.model.audit import AuditReport
+from gymbal.model.target import Target
+from gymbal.pivot.options import BuildOptions
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "rollouts" / "tool_use.rollouts.jsonl"
 
@@ -44,8 +46,8 @@ def anonymous_rows(rows: Path) -> Iterator[str]:
         yield json.dumps(row, sort_keys=True) + "\n"
 
 
-def audit_in_three_ways(source: Path, folder: Path) -> None:
-    metrics = pivot_build(source, folder / "dataset", overwrite=True)
+def audit_in_three_ways(source: Path, folder: Path, target: Target = Target.SINGLE_STEP) -> None:
+    metrics = pivot_build(source, folder / "dataset", overwrite=True, options=BuildOptions(target=target))
     report = pivot_audit(folder / "dataset", source)
     assert problems(report) == []
     assert report.located == {"provenance": metrics.kept, "content": 0, "nowhere": 0}
@@ -69,6 +71,22 @@ def audit_in_three_ways(source: Path, folder: Path) -> None:
 def test_built_rows_of_real_rollouts_audit_clean(acceptance_data: Path, tmp_path: Path, name: str) -> None:
     folder = acceptance_data / "trajectories" / "nemo_gym_rollouts"
     audit_in_three_ways(folder / f"{name}.rollouts.jsonl", tmp_path)
+
+
+@pytest.mark.parametrize("target", [each for each in Target if each is not Target.SINGLE_STEP])
+def test_rows_of_other_targets_audit_clean_too(acceptance_data: Path, tmp_path: Path, target: Target) -> None:
+    name = "terminus_judge" if target is Target.TERMINUS_JUDGE else "swebench"
+    audit_in_three_ways(
+        acceptance_data / "trajectories" / "nemo_gym_rollouts" / f"{name}.rollouts.jsonl", tmp_path, target
+    )
+
+
+def test_the_teacher_of_a_row_is_no_model_call_of_the_student(acceptance_data: Path) -> None:
+    """Gym's own rows expect what a teacher said; its rollouts of the same prompts hold what a student did."""
+    rows = acceptance_data / "trajectories" / "nemo_gym_pivot_rows"
+    report = pivot_audit(rows / "terminus_judge.example.jsonl", rows / "terminus_judge.rollouts.jsonl")
+    broken = {rule.rule: rule.broken for rule in report.rules if rule.broken}
+    assert (report.rows, broken) == (5, {"A02": 2, "A04": 3})
 
 
 def test_every_real_rollouts_file_is_audited(acceptance_data: Path) -> None:

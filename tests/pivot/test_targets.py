@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -275,7 +276,59 @@ def test_rows_of_a_target_audit_clean(tmp_path: Path, target: Target) -> None:
     assert (report.rows, report.calls, report.problems) == (metrics.kept, metrics.candidates, ())
 
 
-def test_audit_says_that_it_reads_no_expected_answers(tmp_path: Path) -> None:
-    build(tmp_path, [text(json.dumps(ANSWER_1))], Target.TERMINUS_JUDGE)
-    with pytest.raises(UsageError, match="rows of terminus_judge"):
-        pivot_audit(tmp_path / "dataset", tmp_path / "rollouts.jsonl")
+TERMINUS_OUTPUT = [
+    *(text(json.dumps(ANSWER_1), 0), *items_of("U")),
+    *(text("I think.</think>\n" + json.dumps(ANSWER_2), 1), *items_of("U")),
+    *(text("not JSON", 2), *items_of("U")),
+    *(text(json.dumps(ANSWER_2 | {"plan": "another"}), 3), *items_of("U"), *items_of("CO")),
+]
+
+
+def audited_answers(tmp_path: Path, change: Callable[[list[Json]], object]) -> list[tuple[str, int, str]]:
+    """The problems of rows of terminus_judge that were changed, without their list of what was skipped."""
+    _, rows = build(tmp_path, TERMINUS_OUTPUT, Target.TERMINUS_JUDGE)
+    change(rows)
+    alone = write_rollouts(tmp_path / "rows.jsonl", rows)
+    report = pivot_audit(alone, tmp_path / "rollouts.jsonl")
+    return [(problem.rule, problem.line, problem.key) for problem in report.problems]
+
+
+def test_rows_of_terminus_judge_audit_clean(tmp_path: Path) -> None:
+    metrics, rows = build(tmp_path, TERMINUS_OUTPUT, Target.TERMINUS_JUDGE)
+    report = pivot_audit(tmp_path / "dataset", tmp_path / "rollouts.jsonl")
+    assert (
+        (report.rows, report.calls, report.problems) == (metrics.kept, metrics.candidates, ()) == (3, 5, ())
+    )
+    assert report.skipped == {"unsupported_action": 2}
+    # Without the list of a build, the audit finds out why two model calls make no row of this target.
+    alone = write_rollouts(tmp_path / "rows.jsonl", rows)
+    report = pivot_audit(alone, tmp_path / "rollouts.jsonl")
+    assert (report.problems, report.unlabelled) == ((), {"unsupported_action": 2})
+
+
+@pytest.mark.parametrize(
+    ("change", "problems"),
+    [
+        (lambda rows: rows[0].update(expected_answer=json.dumps(ANSWER_2)), [("A02", 1, "expected_answer")]),
+        # Other bytes than the policy's, though the same commands.
+        (
+            lambda rows: rows[1].update(expected_answer=json.dumps(ANSWER_2, indent=1)),
+            [("A02", 2, "expected_answer")],
+        ),
+        (
+            lambda rows: rows[1].pop("expected_answer"),
+            [("A02", 2, "expected_answer"), ("A06", 1, "model call 1")],
+        ),
+        (
+            lambda rows: rows[2]["responses_create_params"]["input"].pop(2),
+            [("A03", 3, "responses_create_params.input[2]")],
+        ),
+        (lambda rows: rows.pop(), [("A06", 1, "model call 3")]),
+        # The server reads it there too.
+        (lambda rows: rows[0]["metadata"].update(expected_answer=rows[0].pop("expected_answer")), []),
+    ],
+)
+def test_audit_names_the_rule_of_a_fault_of_terminus_judge(
+    tmp_path: Path, change: Callable[[list[Json]], object], problems: list[tuple[str, int, str]]
+) -> None:
+    assert audited_answers(tmp_path, change) == problems

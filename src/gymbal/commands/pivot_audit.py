@@ -9,7 +9,6 @@ from gymbal.commands.dataset_files import rows_files_of
 from gymbal.errors import UsageError
 from gymbal.io.remote import path_of
 from gymbal.model.audit import AuditReport
-from gymbal.model.target import Target
 from gymbal.pivot.audit import audit
 from gymbal.pivot.filters import repaired
 from gymbal.pivot.lines import SKIPPED
@@ -51,11 +50,6 @@ def pivot_audit(
     if not paths:
         raise UsageError("there is no source to hold the rows against")
     rows = list(rows_files_of(path_of(pivots)).values())
-    if target_of_file(rows[0]) is Target.TERMINUS_JUDGE:
-        raise UsageError(
-            f"{rows[0]} holds rows of {Target.TERMINUS_JUDGE}: an audit reads expected actions only",
-            remedy="`gymbal pivot validate` holds its rows to their own rules.",
-        )
     skipped = rows[0].with_name(SKIPPED)
     trajectories = read_trajectories(paths, source_format)
     if tools is not None:
@@ -63,6 +57,7 @@ def pivot_audit(
     return audit(
         rows,
         (repaired(trajectory, options) for trajectory in trajectories),
+        target=target_of_file(rows[0]),
         skipped=skipped if skipped.is_file() else None,
         max_problems=max_problems,
     )

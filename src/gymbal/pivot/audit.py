@@ -17,6 +17,7 @@ from gymbal.io.jsonl import read_lines
 from gymbal.io.line_spans import LineSpans, Span
 from gymbal.model.audit import AuditedRule, AuditProblem, AuditReport, RuleStatus
 from gymbal.model.pivot import Refusal, SkipReason
+from gymbal.model.target import Target
 from gymbal.model.trajectory import Trajectory
 from gymbal.pivot.audit_calls import check_episode
 from gymbal.pivot.audit_locate import FoundBy, Location, Locator
@@ -33,6 +34,8 @@ from gymbal.pivot.audit_rules import (
 from gymbal.pivot.audit_source import Episode, SourceCall, SourceIndex, index_source, place_of
 from gymbal.pivot.candidate import judge
 from gymbal.pivot.parse import Check
+from gymbal.pivot.targets.contract import RowTarget
+from gymbal.pivot.targets.registry import row_target
 from gymbal.verify import Comparator, ComparatorConfig
 
 NO_REASON = "no_reason"
@@ -114,29 +117,30 @@ def audit(
     pivots: Sequence[Path],
     trajectories: Iterable[Trajectory],
     *,
+    target: Target = Target.SINGLE_STEP,
     skipped: Path | None = None,
     max_problems: int = 20,
 ) -> AuditReport:
     """Hold every row of the JSONL files `pivots`, one dataset, against the trajectories it was made of.
 
-    `skipped` is the dataset's list of the candidates that made no row. The source is held in memory, the rows
-    one at a time. What is wrong with the dataset is a problem, not an error; InputError is raised only for
-    files that cannot be read.
+    `target` is the verifier that the rows are for. `skipped` is the dataset's list of the candidates that
+    made no row. The source is held in memory, the rows one at a time. What is wrong with the dataset is a
+    problem, not an error; InputError is raised only for files that cannot be read.
     """
-    source = index_source(trajectories)
+    source = index_source(trajectories, target)
     findings = _Findings(max_problems)
     labels: defaultdict[CallKey, list[str]] = defaultdict(list)
     located = Counter(dict.fromkeys(FoundBy, 0))
     locator = Locator(source)
     for path in pivots:
-        reader = AuditRowReader(source.print_item)
+        reader = AuditRowReader(source.print_item, target)
         for line in LineSpans(path):
             by = _audit_line(line, path, reader, source, locator, labels, findings)
             located[by] += 1
     for episode in source.episodes:
         findings.add(check_episode(episode), _where_in_source(episode))
     listed = {} if skipped is None else _read_skipped(skipped)
-    account = _account(source, labels, listed, findings)
+    account = _account(source, labels, listed, findings, row_target(target))
     return AuditReport(
         pivots=tuple(map(str, pivots)),
         sources=tuple(sorted({episode.trajectory.source.path for episode in source.episodes})),
@@ -207,6 +211,7 @@ def _account(
     labels: Mapping[CallKey, Sequence[str]],
     listed: Mapping[tuple[Place, int], str],
     findings: _Findings,
+    target: RowTarget | None,
 ) -> _Account:
     """Check A06 on every model call of the source."""
     account = _Account(Counter(), Counter())
@@ -222,7 +227,7 @@ def _account(
             elif not rows and (place, call.call.index) in listed:
                 account.skipped[listed[place, call.call.index]] += 1
             elif not rows:
-                reasons = _reasons_to_skip(episode) if reasons is None else reasons
+                reasons = _reasons_to_skip(episode, target) if reasons is None else reasons
                 reason = reasons.get(call.call.index) or _duplicate(call, source, labels) or NO_REASON
                 account.unlabelled[reason] += 1
                 found = "no row labels it, and a build would" if reason == NO_REASON else None
@@ -230,9 +235,9 @@ def _account(
     return account
 
 
-def _reasons_to_skip(episode: Episode) -> dict[int, str]:
+def _reasons_to_skip(episode: Episode, target: RowTarget | None) -> dict[int, str]:
     """Why a build would make no row of some model calls, by their index."""
-    judged = judge(episode.trajectory, "audit", Comparator(ComparatorConfig()))
+    judged = judge(episode.trajectory, "audit", Comparator(ComparatorConfig()), target=target)
     outcomes = {candidate.call.index: candidate.outcome for candidate in judged.candidates}
     return {index: each.reason for index, each in outcomes.items() if isinstance(each, Refusal)}
 

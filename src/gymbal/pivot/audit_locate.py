@@ -11,7 +11,8 @@ from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
-from gymbal.pivot.audit_row import Action, AuditRow
+from gymbal.pivot.audit_label import Action
+from gymbal.pivot.audit_row import AuditRow
 from gymbal.pivot.audit_source import Episode, SourceCall, SourceIndex, place_of, starts_with_seed
 
 

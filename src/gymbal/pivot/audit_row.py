@@ -9,13 +9,12 @@ import msgspec
 from msgspec import Raw, Struct
 
 from gymbal.io.line_spans import Span
+from gymbal.model.target import Target
 from gymbal.pivot.audit_item import ItemPrint, print_of, system_print
+from gymbal.pivot.audit_label import Action, label_terms
 from gymbal.pivot.audit_prefix import Prefix, prefix_of
-from gymbal.pivot.parse import LABEL, REQUEST, AnyLabel, CallLabel, Check, MessageLabel, is_null
+from gymbal.pivot.parse import REQUEST, Check, is_null
 from gymbal.pivot.row_reader import ReadRow, RowReader
-
-Action = tuple[tuple[str | None, str | None], ...] | str | None
-"""What a model call did: name and arguments of its calls in order, else its text, else nothing."""
 
 
 class Place(NamedTuple):
@@ -34,6 +33,8 @@ class AuditRow(NamedTuple):
     key_shift: int
     """1 where the first print stands for `instructions`, else 0."""
     action: Action
+    label: str
+    """The field that says what the action is to be."""
     place: Place | None
     """Where the row says that it comes from."""
     call: int | None
@@ -62,7 +63,6 @@ class _Beside(Struct, gc=False):
 
 _decode_beside = msgspec.json.Decoder(_Beside).decode
 _decode_text = msgspec.json.Decoder(str | None).decode
-_decode_label = msgspec.json.Decoder(AnyLabel).decode
 _decode_list = msgspec.json.Decoder(list[Raw]).decode
 _decode_fields = msgspec.json.Decoder(dict[str, Raw]).decode
 
@@ -70,7 +70,10 @@ _decode_fields = msgspec.json.Decoder(dict[str, Raw]).decode
 class AuditRowReader:
     """Reads the rows of a dataset one after another; only what a row adds to the last one is looked into."""
 
-    def __init__(self, print_item: Callable[[bytes], ItemPrint] = print_of) -> None:
+    def __init__(
+        self, print_item: Callable[[bytes], ItemPrint] = print_of, target: Target = Target.SINGLE_STEP
+    ) -> None:
+        self._terms = label_terms(target)
         self._rows = RowReader()
         self._print = print_item
         self._prefix = Prefix()
@@ -90,15 +93,16 @@ class AuditRowReader:
             return Unreadable("A03", f"{REQUEST}.instructions", str(error))
         self._go_on(row, instructions)
         try:
-            action = action_of_label(_decode_label(row.expected_action))
+            action = self._terms.of_row(row)
         except (msgspec.DecodeError, RecursionError) as error:
-            return Unreadable("A02", LABEL, str(error))
+            return Unreadable("A02", self._terms.field, str(error))
         beside = _decode_beside(row.line)
         place, call = _provenance(beside.pivot_info)
         return AuditRow(
             prefix=self._prefix,
             key_shift=1 if instructions else 0,
             action=action,
+            label=self._terms.field,
             place=place,
             call=call,
             reference=_reference(beside.reference_output),
@@ -115,14 +119,6 @@ class AuditRowReader:
         kept = self._prefix.prints[shift : shift + row.known]
         head = [system_print(instructions)] if instructions else []
         self._prefix, self._instructions = prefix_of([*head, *kept, *new]), instructions
-
-
-def action_of_label(label: AnyLabel) -> Action:
-    """What a row expects, in the terms of what a model call did."""
-    if isinstance(label, MessageLabel):
-        return label.content
-    calls = [label] if isinstance(label, CallLabel) else label.calls
-    return tuple((call.name, call.arguments) for call in calls)
 
 
 def _reference(encoded: Raw) -> tuple[ItemPrint, ...] | None:

@@ -14,7 +14,8 @@ import msgspec
 from gymbal.model.item import CALLS, ItemKind
 from gymbal.model.pivot import Boundary
 from gymbal.pivot.audit_item import print_of
-from gymbal.pivot.audit_row import Action, AuditRow
+from gymbal.pivot.audit_label import Action
+from gymbal.pivot.audit_row import AuditRow
 from gymbal.pivot.audit_source import Episode, SourceCall
 from gymbal.pivot.parse import LABEL, MAX_SHOWN, REQUEST, Check
 
@@ -122,7 +123,7 @@ def _check_label(row: AuditRow, call: SourceCall) -> Outcome:
     if label == action:
         return Check("A02")
     if not isinstance(label, tuple) or not isinstance(action, tuple):
-        return Check("A02", LABEL, f"{_kind(label)} where {shown(call)} has {_kind(action)}")
+        return Check("A02", row.label, f"{_kind(label)} where {shown(call)} has {_kind(action)}")
     key, found = _call_difference(label, action)
     return Check("A02", key, _guessed(call, found))
 

@@ -7,7 +7,7 @@ Rules A07 and A11 hold it against evidence of another kind.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -15,10 +15,12 @@ import msgspec
 
 from gymbal.model.item import ItemKind
 from gymbal.model.pivot import ModelCall
+from gymbal.model.target import Target
 from gymbal.model.trajectory import Trajectory
 from gymbal.pivot.audit_item import ItemPrint, print_of, system_print
+from gymbal.pivot.audit_label import Action, label_terms
 from gymbal.pivot.audit_prefix import Prefix, prefix_of
-from gymbal.pivot.audit_row import Action, Place, file_name
+from gymbal.pivot.audit_row import Place, file_name
 from gymbal.pivot.segment import split
 
 
@@ -69,8 +71,12 @@ class SourceIndex(NamedTuple):
         return self.prints_of.get(raw) or print_of(raw)
 
 
-def index_source(trajectories: Iterable[Trajectory]) -> SourceIndex:
-    """Read the whole source; it is held in memory, since any row may come from anywhere in it."""
+def index_source(trajectories: Iterable[Trajectory], target: Target = Target.SINGLE_STEP) -> SourceIndex:
+    """Read the whole source; it is held in memory, since any row may come from anywhere in it.
+
+    What a call did is put in the terms of `target`.
+    """
+    of_call = label_terms(target).of_call
     episodes: list[Episode] = []
     by_place: dict[Place, int] = {}
     by_seed: defaultdict[bytes, list[int]] = defaultdict(list)
@@ -78,7 +84,7 @@ def index_source(trajectories: Iterable[Trajectory]) -> SourceIndex:
     by_action: defaultdict[Action, list[SourceCall]] = defaultdict(list)
     prints_of: dict[bytes, ItemPrint] = {}
     for number, trajectory in enumerate(trajectories):
-        episode, seed = _episode(number, trajectory, prints_of)
+        episode, seed = _episode(number, trajectory, prints_of, of_call)
         episodes.append(episode)
         by_place.setdefault(place_of(trajectory), number)
         by_seed[seed].append(number)
@@ -100,7 +106,12 @@ def starts_with_seed(prefix: Prefix, episode: Episode) -> bool:
     return prefix.stated[: episode.seed_size] == episode.stated[: episode.seed_size]
 
 
-def _episode(number: int, trajectory: Trajectory, prints_of: dict[bytes, ItemPrint]) -> tuple[Episode, bytes]:
+def _episode(
+    number: int,
+    trajectory: Trajectory,
+    prints_of: dict[bytes, ItemPrint],
+    action_of: Callable[[ModelCall], Action],
+) -> tuple[Episode, bytes]:
     """The episode, and the digest of its seed. `prints_of` gets the prints of its items."""
     for item in (*trajectory.seed, *trajectory.items):
         prints_of[item.raw] = print_of(item.raw)
@@ -123,11 +134,3 @@ def _episode(number: int, trajectory: Trajectory, prints_of: dict[bytes, ItemPri
 def _instructions(trajectory: Trajectory) -> list[ItemPrint]:
     text = None if trajectory.instructions is None else msgspec.json.decode(trajectory.instructions)
     return [system_print(text)] if isinstance(text, str) and text else []
-
-
-def action_of(call: ModelCall) -> Action:
-    """What the model call did, by Gym's rule: its calls, else its first output text."""
-    calls = call.calls
-    if calls:
-        return tuple((item.name, item.arguments) for item in calls)
-    return call.text

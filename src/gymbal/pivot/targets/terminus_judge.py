@@ -96,7 +96,7 @@ class TerminusJudge:
         """The text of a model call that calls no tool, where it is an answer of the harness."""
         if any(item.kind in CALLS for item in call.items):
             return _refused("terminus_judge expects a text, found a tool call")
-        text = _text_of_response(call.items)
+        text = text_of_response(call.items)
         if not text:
             return Refusal(SkipReason.NO_ACTION, "no text")
         problems = {name: _answer_problem(text, name) for name in self._harnesses}
@@ -114,7 +114,7 @@ class TerminusJudge:
 
     def read(self, row: Fields, tools: Tools) -> ReadLabel:
         """Read the answer from the row, or from its metadata, as the server does."""
-        answer, harness = _answer(row), text_of(object_of(row, METADATA), HARNESS)
+        answer, harness = answer_of(row), text_of(object_of(row, METADATA), HARNESS)
         if answer is None:
             return ReadLabel(None, (), (Check("P201", ANSWER, "missing"),))
         shown = str(harness)[:MAX_SHOWN]
@@ -125,7 +125,7 @@ class TerminusJudge:
 
     def self_score(self, row: Fields, tools: bytes, settings: Settings) -> SelfScore:
         """The score by string similarity. A judge is a model, whose verdict is not known."""
-        answer = _answer(row) or ""
+        answer = answer_of(row) or ""
         if _THOUGHT_ENDS in answer:
             return SelfScore(0.0, f"the server cuts a response off before {_THOUGHT_ENDS}")
         if settings.get("enable_string_similarity", False):
@@ -148,7 +148,8 @@ def _number(value: Raw) -> Any:
     return msgspec.json.decode(value)
 
 
-def _answer(row: Fields) -> str | None:
+def answer_of(row: Fields) -> str | None:
+    """The text that a row expects; None without one. An empty text is none for the server either."""
     return text_of(row, ANSWER) or text_of(object_of(row, METADATA), ANSWER) or None
 
 
@@ -164,7 +165,7 @@ def _answer_problem(text: str, harness: str | None) -> str | None:
     return None if schema is None else schema_problem(answer, schema)
 
 
-def _text_of_response(items: tuple[Item, ...]) -> str:
+def text_of_response(items: tuple[Item, ...]) -> str:
     """All text that the policy wrote, as the server puts it together."""
     text = "\n".join(part for item in items if item.kind is ItemKind.ASSISTANT for part in _texts(item))
     return text.strip().rpartition(_THOUGHT_ENDS)[2].strip()
