@@ -90,6 +90,27 @@ def test_verifiers_loads_and_scores_the_rows_of_gym(pivots: Path, trainers: Trai
     assert found["rewards"] == exported.rewards
 
 
+def test_verifiers_rolls_out_one_turn_with_the_tools_of_the_row(pivots: Path, trainers: Trainers) -> None:
+    exported = export(pivots, "verifiers")
+    kinds = [json.loads(label)["type"] for label in exported.labels]
+    places = [kinds.index(kind) for kind in ("message", "function_call", "function_call_batch")]
+    right, wrong = chat_messages(exported)
+    replies = [right[places[0]], right[places[1]], wrong[places[2]]]
+    found = trainers.ask(
+        "verifiers", "verifiers_roll_out", request_of(exported, places=places, replies=replies)
+    )
+    if found["no_uv"]:
+        pytest.skip(f"uv could not install the harness of verifiers: {found['no_uv'][-300:]}")
+    assert found["errors"] == []
+    assert found["rewards"] == [1.0, 1.0, 0.0]
+    asked = [json_lines(exported.folder / "v0_train.jsonl")[place] for place in places]
+    assert [facts_of(messages) for messages in found["messages"]] == [
+        facts_of(row["prompt"]) for row in asked
+    ]
+    tools = [json.loads(json.loads(row["info"])["tools"]) for row in asked]
+    assert [names_of(own) for own in found["tools"]] == [names_of(own) for own in tools]
+
+
 def test_verifiers_v0_rolls_out_and_scores_the_export(pivots: Path, trainers: Trainers) -> None:
     exported = export(pivots, "verifiers")
     request = request_of(exported, replies=chat_messages(exported))

@@ -45,9 +45,9 @@ class Trainers(NamedTuple):
         return folder / "bin" / "python"
 
     def _environment(self) -> dict[str, str]:
-        """Nothing is fetched, no GPU is looked for, and caches stay in the folder of the test."""
+        """No hub is asked, no GPU is looked for, and caches stay in the folder of the test."""
         return {
-            "PATH": os.environ["PATH"],
+            **os.environ,
             "HOME": str(self.work),
             "PYTHONPATH": str(SOURCE),
             "HF_HUB_OFFLINE": "1",

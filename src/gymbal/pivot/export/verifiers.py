@@ -26,10 +26,19 @@ _README = """\
 
 Pivots for verifiers: one model call a row.
 
-Version 1 takes Gym's rows unchanged. Start Gym's resources server with `config.yaml`, and name the rows as
-`dataset` of the taskset `verifiers.v1.tasksets.nemo_gym`:
+Version 1 takes Gym's rows unchanged. Start Gym's resources server with `config.yaml`, and point verifiers at
+both:
 
-{rows}
+    [env.taskset]
+    id = "nemo-gym"
+    dataset = {rows}
+
+    [env.taskset.task]
+    resources_url = "http://127.0.0.1:..."
+
+    [env.agent]
+    max_turns = 1  # a pivot is one model call; with more, its tools would be called
+    harness = {{ id = "null" }}  # gives the model the tools of the row, and no others
 
 Version 0, which verifiers has up to 0.3, takes the files `v0_*.jsonl`, with `reward.py`:
 
@@ -70,7 +79,7 @@ def _tool_def(function: dict[str, Any]) -> dict[str, Any]:
 
 
 def _texts(setting: ExportSetting) -> dict[str, bytes]:
-    rows = "\n".join(f"    {path}" for path in setting.paths.values())
+    rows = json.dumps(setting.paths[setting.sides[0]])  # a text of JSON is one of TOML
     readme = _README.format(dataset=setting.dataset, rows=rows)
     reward = reward_module("verifiers", setting.comparator, _REWARD)
     return {REWARD: reward, "README.md": readme.encode()}
