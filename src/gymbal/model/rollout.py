@@ -30,7 +30,7 @@ class Stop(StrEnum):
     """The row does not say."""
 
 
-class TaskContent(msgspec.Struct, frozen=True):
+class TaskContent(msgspec.Struct, frozen=True, gc=False):
     """What a task asks and how it is judged, as digests; equal digests mean equal content."""
 
     prompt: str
@@ -41,7 +41,7 @@ class TaskContent(msgspec.Struct, frozen=True):
     """Digest of the input row's answer fields; None where `verifier` is."""
 
 
-class Settings(msgspec.Struct, frozen=True, kw_only=True):
+class Settings(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Sampling and limits as the request of a row states them; None means that the request left it unset."""
 
     temperature: float | None = None

@@ -47,7 +47,7 @@ class RowKind(msgspec.Struct, frozen=True, kw_only=True):
         return self.stop is Stop.TRUNCATED
 
 
-class PlanKind(msgspec.Struct, frozen=True, kw_only=True):
+class PlanKind(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What the planned repeats of a task share; the fields are those of `PlannedRollout`."""
 
     server: str

@@ -309,8 +309,17 @@ def class_pairs(left: ClassTotals, right: ClassTotals) -> tuple[FloatArray, Floa
     rows_T = left.counts_TC.sum(axis=1) * right.counts_TC.sum(axis=1)
     weight_T1 = (1.0 / (rows_T * len(rows_T)))[:, np.newaxis]
     counts_TC, sums_TC = left.counts_TC * weight_T1, left.sums_TC * weight_T1
-    parts = counts_TC.T @ right.sums_TC - sums_TC.T @ right.counts_TC
-    return parts, counts_TC.T @ right.counts_TC
+    parts = _summed(counts_TC, right.sums_TC) - _summed(sums_TC, right.counts_TC)
+    return parts, _summed(counts_TC, right.counts_TC)
+
+
+def _summed(left_TC: FloatArray, right_TC: npt.ArrayLike) -> FloatArray:
+    """Products of each pair of columns, summed over the tasks.
+
+    Not by a matrix product: the threads of its library turn on for a while after it, for nothing.
+    """
+    summed: FloatArray = np.einsum("ta,tb->ab", left_TC, np.asarray(right_TC, dtype=np.float64))
+    return summed
 
 
 def replaced(class_R: IntArray, is_named_R: Sequence[bool], old: int, new: int) -> IntArray:

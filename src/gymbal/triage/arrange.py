@@ -24,7 +24,7 @@ from gymbal.stats.row_groups import (
 )
 
 
-class ArrangedTask(msgspec.Struct, frozen=True, kw_only=True):
+class ArrangedTask(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One task of a side, whatever numbers the run gave it."""
 
     key: str

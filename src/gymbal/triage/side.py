@@ -31,7 +31,7 @@ def is_measured(kind: RowKind) -> bool:
     return kind.is_measured
 
 
-class SideTask(msgspec.Struct, frozen=True, kw_only=True):
+class SideTask(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One task of a side, with all its rows, whatever numbers the run gave it."""
 
     group: int

@@ -27,7 +27,7 @@ ENGINE_ARGUMENTS = ("chat_template_kwargs", "extra_body")
 """Keys of `metadata` that Gym's vLLM server passes on to the engine: settings, not content."""
 
 
-class Request(msgspec.Struct, frozen=True):
+class Request(msgspec.Struct, frozen=True, gc=False):
     """What a row's `responses_create_params` says."""
 
     content: TaskContent
