@@ -6,11 +6,23 @@ import json
 import shlex
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
-from export_states import BATCH, CALL, LABELS, MESSAGE, TEMPLATE, call, completion_of, pivot_row, write_rows
+from export_states import (
+    BATCH,
+    CALL,
+    LABELS,
+    MESSAGE,
+    TEMPLATE,
+    TOOL,
+    call,
+    completion_of,
+    pivot_row,
+    write_rows,
+)
 from pyarrow import parquet
 
 from gymbal.commands.pivot_export import pivot_export
@@ -291,6 +303,31 @@ print(json.dumps([
 ]))
 """
     assert run_python(output, code, [json_lines(output / "v0_train.jsonl"), ANSWERS]) == REWARDS
+
+
+def test_info_of_verifiers_has_the_tools_of_the_row_and_no_task(tmp_path: Path) -> None:
+    bare = {"type": "function", "name": "stop"}
+    row = pivot_row(0, CALL, task="t1", tools=[TOOL, bare])
+    output, _ = exported(write_rows(tmp_path / "p.jsonl", [row]), "verifiers")
+    info = json.loads(json_lines(output / "v0_train.jsonl")[0]["info"])
+    found, stop = info["tool_defs"]
+    assert (found["name"], found["description"]) == ("search_flights", TOOL["description"])
+    assert found["parameters"] == TOOL["parameters"]
+    # verifiers wants all three, whatever the tool says of itself.
+    assert stop == {"name": "stop", "description": "", "parameters": {"type": "object", "properties": {}}}
+    assert "task" not in info  # verifiers would take it for the whole task
+    assert info["pivot_task"] == "t1"
+
+
+def test_config_of_verifiers_points_at_the_rows(tmp_path: Path) -> None:
+    folder = tmp_path / 'a "b" \\c'
+    folder.mkdir()
+    output, _ = exported(write_rows(folder / "p.jsonl", [pivot_row(0, CALL)]), "verifiers")
+    text = (output / "README.md").read_text(encoding="utf-8").partition("Version 0")[0]
+    lines = [line.strip() for line in text.splitlines() if line.startswith("    ")]
+    config = tomllib.loads("\n".join(lines))["env"]
+    assert config["taskset"]["dataset"] == str(output / "pivots.jsonl")
+    assert config["agent"]["max_turns"] == 1
 
 
 def test_huggingface_folder_gives_back_the_rows(pivots: Path) -> None:

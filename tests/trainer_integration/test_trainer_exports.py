@@ -93,16 +93,16 @@ def test_verifiers_loads_and_scores_the_rows_of_gym(pivots: Path, trainers: Trai
 def test_verifiers_rolls_out_one_turn_with_the_tools_of_the_row(pivots: Path, trainers: Trainers) -> None:
     exported = export(pivots, "verifiers")
     kinds = [json.loads(label)["type"] for label in exported.labels]
-    places = [kinds.index(kind) for kind in ("message", "function_call", "function_call_batch")]
+    call, message = places = [kinds.index("function_call"), kinds.index("message")]
     right, wrong = chat_messages(exported)
-    replies = [right[places[0]], right[places[1]], wrong[places[2]]]
+    replies = [right[call], wrong[message]]
     found = trainers.ask(
         "verifiers", "verifiers_roll_out", request_of(exported, places=places, replies=replies)
     )
     if found["no_uv"]:
         pytest.skip(f"uv could not install the harness of verifiers: {found['no_uv'][-300:]}")
     assert found["errors"] == []
-    assert found["rewards"] == [1.0, 1.0, 0.0]
+    assert found["rewards"] == [1.0, 0.0]
     asked = [json_lines(exported.folder / "v0_train.jsonl")[place] for place in places]
     assert [facts_of(messages) for messages in found["messages"]] == [
         facts_of(row["prompt"]) for row in asked
