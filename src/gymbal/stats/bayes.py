@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ FEW_TASKS = 300
 """Up to here the Bayesian intervals are shown: Bowyer, Aitchison and Ivanova 2025 (arXiv 2503.01747) advise
 against normal approximations below a few hundred tasks."""
 
-_NODES, _WEIGHTS = (values.tolist() for values in np.polynomial.legendre.leggauss(48))
+_QUADRATURE_NODES = 48
 _BISECTIONS = 27
 """Halve [-1, 1] to less than 1e-7."""
 _NEGLIGIBLE = 1e-15
@@ -68,7 +69,14 @@ class _Shares:
             return certain
         half = (self._high - start) / 2
         total = 0.0
-        for node, weight in zip(_NODES, _WEIGHTS, strict=True):
+        for node, weight in _quadrature():
             s = start + half * (node + 1)
             total += weight * beta_pdf(s, *self._change) * beta_cdf((1 + difference / s) / 2, *self._gain)
         return certain + half * total
+
+
+@cache
+def _quadrature() -> tuple[tuple[float, float], ...]:
+    """Nodes and weights of Gauss and Legendre, found when they are first needed: many runs have no pairs."""
+    nodes, weights = np.polynomial.legendre.leggauss(_QUADRATURE_NODES)
+    return tuple(zip(nodes.tolist(), weights.tolist(), strict=True))
