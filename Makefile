@@ -35,7 +35,7 @@ test-gym: $(DEV)  ## run the tests against a real NeMo Gym, which is installed i
 	if [ $$code -eq 77 ]; then exit 0; elif [ $$code -ne 0 ]; then exit $$code; fi; \
 	GYMBAL_GYM_VENV="$(GYM_VENV)" $(BIN)/python -m pytest -m gym tests/gym_integration $(ARGS)
 
-test-trainers: $(DEV)  ## load exports by the trainers themselves; TRAINERS="trl verl" names some, all take 8 GB
+test-trainers: $(DEV)  ## load exports by the trainers themselves; TRAINERS="trl verl" names some, all take 7 GB
 	@PYTHONPATH=tests/gym $(BIN)/python tests/trainers/trainer_venv.py "$(TRAINER_VENVS)" $(TRAINERS); code=$$?; \
 	if [ $$code -eq 77 ]; then exit 0; elif [ $$code -ne 0 ]; then exit $$code; fi; \
 	GYMBAL_TRAINER_VENVS="$(TRAINER_VENVS)" $(BIN)/python -m pytest -m trainers tests/trainer_integration $(ARGS)
