@@ -101,13 +101,15 @@ def prefixes_of(trajectory: Trajectory, calls: Sequence[ModelCall]) -> Prefixes:
     matching = CallsAndResults()
     flaw: Refusal | None = None
     prefixes = []
+    ahead = len(trajectory.seed)
     done = size = 0
     for call in calls:
-        stop = len(trajectory.seed) + call.start
-        flaw = flaw or matching.refusal_among(items[done : min(stop, flawed)])
-        if flaw is None and flawed < stop:
-            flaw = changed[flawed].refusal
-        before, size, done = size, max(ends[stop] - 1, 0), stop
+        stop = ahead + call.start
+        if flaw is None:
+            flaw = matching.refusal_among(items[done:stop] if stop < flawed else items[done:flawed])
+            if flaw is None and flawed < stop:
+                flaw = changed[flawed].refusal
+        before, size, done = size, ends[stop] - 1 if stop else 0, stop
         hasher.update(joined[before:size])
         prefixes.append(Prefix(joined[:size], hasher.digest(), flaw or matching.open_call()))
     dropped = Counter(f"{items[at].kind}.{name}" for at, each in changed.items() for name in each.dropped)

@@ -91,12 +91,8 @@ def row_of(
     `with_reference` adds `reference_output`: the items of the model call, byte for byte.
     """
     is_parallel = label.kind is _BATCH or frame.trajectory.allows_parallel_calls
-    action = b'%b},"%b":%b%b,' % (
-        b"true" if is_parallel else b"false",
-        label.field.encode(),
-        label.raw,
-        label.beside,
-    )
+    flag = b'true},"' if is_parallel else b'false},"'
+    action = b"".join((flag, label.field.encode(), b'":', label.raw, label.beside, b","))
     # Both digests have a fixed length: no two rows give the same bytes to hash.
     key = sha256(b"".join((prefix.digest, frame.digest, action))).digest()[:KEY_BYTES]
     info = _info(frame, call, uuid_text(key), label.target)
