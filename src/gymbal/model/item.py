@@ -98,7 +98,7 @@ def read_item(raw: bytes) -> Item:
 
 
 def read_all(raws: Sequence[bytes]) -> tuple[Item, ...]:
-    """Do what `read_item` does for each of `raws`, many at once; an error does not say of which item it is."""
+    """Do what `read_item` does for each of `raws`, many at once; an error does not say which item is bad."""
     wires: list[_Wire] = []
     for some in batches(raws):
         wires += _decode_wires(json_list(some))
