@@ -15,6 +15,7 @@ from gymbal.readers.environment import read_environment
 from gymbal.readers.reference import is_reference, read_reference
 from gymbal.readers.run import read_run
 from gymbal.readers.run.log import read_log_facts
+from gymbal.readers.run.plans import Plans
 
 
 class Evidence(msgspec.Struct, frozen=True, kw_only=True):
@@ -39,16 +40,22 @@ NO_EVIDENCE = Evidence()
 
 
 def read_side(
-    side: str | Path, evidence: Evidence = NO_EVIDENCE, *, cluster: str | None = None
+    side: str | Path,
+    evidence: Evidence = NO_EVIDENCE,
+    *,
+    cluster: str | None = None,
+    plans: Plans | None = None,
 ) -> Run | Reference:
     """Read a run with the evidence for it, or a published number; `cluster` is a field of the dataset.
+
+    Sides that are read with the same `plans` share the plan of inputs that are the same to the byte.
 
     Raises InputError or UsageError for what cannot be read or chosen, and for evidence beside a published
     number, whose config belongs into it.
     """
     text = str(side)
     if not is_reference(text):
-        return read_run_with(side, evidence, cluster=cluster)
+        return read_run_with(side, evidence, cluster=cluster, plans=plans)
     if not evidence.is_empty:
         remedy = "write what is known of it into the reference, such as temperature=0.6"
         raise UsageError(f"{text} is a published number and takes no logs, files or configs", remedy=remedy)
@@ -57,7 +64,9 @@ def read_side(
     return read_reference(text)
 
 
-def read_run_with(side: str | Path, evidence: Evidence, *, cluster: str | None = None) -> Run:
+def read_run_with(
+    side: str | Path, evidence: Evidence, *, cluster: str | None = None, plans: Plans | None = None
+) -> Run:
     """Read a run with the evidence for it; raises InputError or UsageError for what cannot be read."""
     variables = {name: value for file in evidence.env_files for name, value in read_environment(file).items()}
     logged = [fact for log in evidence.logs for fact in read_log_facts(Path(log), str(log))]
@@ -72,4 +81,4 @@ def read_run_with(side: str | Path, evidence: Evidence, *, cluster: str | None =
             gym_python=evidence.gym_python,
             environment=variables,
         )
-    return read_run(side, cluster_field=cluster, stated=variables, more=(logged, rebuilt))
+    return read_run(side, cluster_field=cluster, stated=variables, more=(logged, rebuilt), plans=plans)

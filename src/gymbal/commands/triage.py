@@ -17,6 +17,7 @@ from gymbal.model.reference import Reference
 from gymbal.model.run import Run
 from gymbal.readers.reference import is_reference, read_reference
 from gymbal.readers.run.locate import locate
+from gymbal.readers.run.plans import Plans
 from gymbal.triage.explain import explain_pair, pair_up
 from gymbal.triage.explain_many import HistoryBetween, explain_many
 from gymbal.triage.metric import DEFAULT_METRIC
@@ -48,8 +49,9 @@ def triage_runs(
     `cluster` is a field of the dataset rows, dots leading into objects: tasks with the same value there
     (documents, repositories) are then one cluster in the interval of new tasks.
     """
-    mine = read_side(left, left_evidence, cluster=cluster)
-    theirs = read_side(right, right_evidence, cluster=cluster)
+    plans = Plans()
+    mine = read_side(left, left_evidence, cluster=cluster, plans=plans)
+    theirs = read_side(right, right_evidence, cluster=cluster, plans=plans)
     if isinstance(mine, Run) and isinstance(theirs, Run):
         pair = pair_up(
             mine,
@@ -98,9 +100,10 @@ def triage_many(
     labels = distinct_labels([_label(side) for side in given], given)
     beside = [base_evidence, *(evidence.get(side, NO_EVIDENCE) for side in given[1:])]
     launches: dict[str, str | None] = {}
+    plans = Plans()
 
     def read(place: int) -> Run | Reference:
-        side = read_side(given[place], beside[place], cluster=cluster)
+        side = read_side(given[place], beside[place], cluster=cluster, plans=plans)
         launches[labels[place]] = named_launch(side)
         return msgspec.structs.replace(side, label=labels[place])
 

@@ -14,6 +14,7 @@ from gymbal.model.rollout_table import PlanKind, PlanTable
 from gymbal.readers.run.content import RequestReader
 from gymbal.readers.run.keys import RowNumbers, Servers, agent_name, number_or_none, text_or_none
 from gymbal.readers.run.output import NULL
+from gymbal.readers.run.plans import PlanKey, plan_key
 from gymbal.readers.run.rows import NotARowError, RowStream
 from gymbal.readers.run.verifier_fields import TASK_NAMES, judging
 
@@ -74,6 +75,8 @@ class InputReader:
     ) -> None:
         """`cluster_field` names a field of the dataset rows, with dots for fields within objects."""
         self.table = PlanTable()
+        self.is_self_numbered = True
+        """Whether all rows so far name their task and repeat."""
         self._requests = requests
         self._numbers = numbers
         self._servers = servers
@@ -81,6 +84,10 @@ class InputReader:
         self._cluster_path = cluster_field.split(".") if cluster_field else []
         self._repeats: _Repeats | None = None
         self._usual = _Numbers.of(1, 2)
+
+    def plan_key(self, files: Sequence[Path]) -> PlanKey | None:
+        """What the table of these files depends on; None where it is more than a key can say."""
+        return plan_key(files, self._servers, ".".join(self._cluster_path))
 
     def stream(self, path: Path, name: str) -> RowStream[None]:
         """The rows of `path`, which is called `name` in facts and problems; each step adds one to `table`."""
@@ -128,6 +135,8 @@ class InputReader:
         server = text_or_none(named.server)
         agent = agent_name(named.agent_ref, server)
         task, repeat, stage = map(number_or_none, (named.task, named.repeat, named.stage_index))
+        if task is None or repeat is None:
+            self.is_self_numbered = False
         if task is None:
             task = self._numbers.task(file, content, is_empty=request.is_empty)
         if repeat is None:

@@ -86,6 +86,16 @@ class Servers:
             for rows in (rollouts, attempts):
                 self._by_row.update({(row.agent, *row.key[1:]): row.key.server for row in rows})
 
+    @property
+    def are_by_agent(self) -> bool:
+        """Whether the agent of a row is enough to know its server."""
+        return not self._by_row
+
+    @property
+    def by_agent(self) -> frozenset[tuple[str, str]]:
+        """Agents with the servers that run them, where rows name these."""
+        return frozenset((agent, server) for agent, names in self._by_agent.items() for server in names)
+
     def is_one(self, agent: str) -> bool:
         """Whether every row of `agent` is of the same server."""
         return len(self._by_agent.get(agent, ())) <= 1

@@ -29,6 +29,7 @@ from gymbal.readers.run.health import (
 from gymbal.readers.run.inputs import InputReader
 from gymbal.readers.run.keys import RowNumbers, Servers
 from gymbal.readers.run.locate import WHAT_A_RUN_IS, RunFiles, locate
+from gymbal.readers.run.plans import Plans
 from gymbal.readers.run.problems import read_or_note, rows_of
 from gymbal.readers.run.rollouts import RolloutReader
 from gymbal.readers.run.rows import RowStream
@@ -44,13 +45,15 @@ def read_run(
     cluster_field: str | None = None,
     stated: Mapping[str, Any] = NOTHING,
     more: Sequence[Iterable[Fact]] = (),
+    plans: Plans | None = None,
 ) -> Run:
     """Read the run at `path`: a run directory, a rollouts file, a pattern of shards, or a submitted job.
 
     `agent` keeps that agent's rows alone. Rows that cannot be used are named and counted in `problems`; all
     others are kept, both lines of a duplicate key among them, as Gym's metrics count both. `cluster_field`
     names the dataset field that tasks of one cluster share. `stated` are variables for `${oc.env:...}`;
-    `more` are ranks of facts from outside the run, the most trusted first.
+    `more` are ranks of facts from outside the run, the most trusted first. Runs that are read with the same
+    `plans` share the plan of inputs that are the same to the byte.
 
     Raises UsageError when there is more than one run to choose from or no such agent, InputError when `path`
     is no run or a rollouts file of it holds no rollout at all.
@@ -66,7 +69,8 @@ def read_run(
         msgspec.structs.replace(attempt, key=servers.resolve(attempt.agent, attempt.key))
         for attempt in attempts
     ]
-    planned = _read_planned(files, InputReader(requests, numbers, servers, cluster_field), problems)
+    inputs = InputReader(requests, numbers, servers, cluster_field)
+    planned = _read_planned(files, inputs, plans, problems)
     scored = _scored(attempts, rollouts)
     problems.extend(_duplicates(rollouts))
     run = Run(
@@ -127,7 +131,24 @@ def _read_attempts(files: RunFiles, reader: FailureReader, problems: list[Proble
     return attempts
 
 
-def _read_planned(files: RunFiles, reader: InputReader, problems: list[Problem]) -> PlanTable | None:
+def _read_planned(
+    files: RunFiles, reader: InputReader, plans: Plans | None, problems: list[Problem]
+) -> PlanTable | None:
+    """The plan, from `plans` where equal inputs were read before."""
+    inputs = [stem.inputs for stem in files.stems if stem.inputs is not None]
+    if plans is None or len(inputs) < len(files.stems):
+        return _read_inputs(files, reader, problems)
+    key = reader.plan_key(inputs)
+    plan = plans.get(key)
+    if plan is None:
+        before = len(problems)
+        plan = _read_inputs(files, reader, problems)
+        if plan is not None and len(problems) == before and reader.is_self_numbered:
+            plans.keep(key, plan)
+    return plan
+
+
+def _read_inputs(files: RunFiles, reader: InputReader, problems: list[Problem]) -> PlanTable | None:
     """None unless every stem kept its inputs: a part of the plan says nothing about the whole."""
     for stem in files.stems:
         if stem.inputs is None:
