@@ -32,8 +32,6 @@ from typing import Any, NamedTuple
 
 MEGABYTE = 1_000_000
 INSIDE = "--inside-gym-python"
-GYM_ROUNDS = 3
-"""Starting Gym takes longer than the rounds of all others together."""
 GYM_SERVER = "resources_servers.single_step_tool_use_with_argument_comparison.common"
 
 PEAK = """
@@ -106,9 +104,9 @@ def make_dataset(folder: Path, shape: Shape, megabytes: int, *, shuffle: bool) -
 def measure(dataset: Path, kilobytes: int, rounds: int, gym_python: str | None) -> None:
     rows = dataset / "pivots.jsonl"
     ways, seconds = own_ways(dataset), dict[str, float]()
-    for number in range(rounds):
+    for _ in range(rounds):
         found = best_of(ways, 1)
-        if gym_python is not None and number < GYM_ROUNDS:
+        if gym_python is not None:
             command = [gym_python, "-P", __file__, INSIDE, str(rows), "--rounds", "1"]
             found |= json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
         seconds |= {name: min(spent, seconds.get(name, spent)) for name, spent in found.items()}
