@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from math import nan
 from operator import attrgetter
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec import UNSET
 
 from gymbal.model.rollout import Stop
 from gymbal.model.rollout_table import NO_COUNT, Cells, RolloutTable, RowKind
@@ -76,8 +78,7 @@ class RolloutReader:
                 _check_row(row)
         except (msgspec.DecodeError, RecursionError, NotARowError):
             return (), start
-        read = enumerate(zip(rows, requests, strict=True), line)
-        self.table.extend([self._cells(row, request, number, file) for number, (row, request) in read])
+        self.table.extend(map(self._cells, rows, requests, itertools.count(line), itertools.repeat(file)))
         return [None] * len(rows), len(block)
 
     def _cells(self, row: RolloutRow, request: Request, line: int, file: str) -> Cells:
@@ -95,7 +96,7 @@ class RolloutReader:
             task,
             repeat,
             line,
-            nan if row.reward is None or row.reward is msgspec.UNSET else row.reward,
+            nan if row.reward is None or row.reward is UNSET else row.reward,
             NO_COUNT if usage.input_tokens is None else usage.input_tokens,
             NO_COUNT if usage.output_tokens is None else usage.output_tokens,
             len(recorded) if recorded else seen.model_calls,
@@ -111,7 +112,7 @@ class RolloutReader:
         shape = (
             file,
             _OF_ROW(row),
-            row.reward is None or row.reward is msgspec.UNSET,
+            row.reward is None or row.reward is UNSET,
             _is_unparsed(row),
             _OF_RESPONSE(response),
             bool(response.error),
@@ -137,8 +138,8 @@ class RolloutReader:
 def _check_row(row: RolloutRow) -> None:
     """Raises NotARowError for a JSON object that is no rollout."""
     reward = row.reward
-    if reward is msgspec.UNSET:
-        if row.response is msgspec.UNSET and row.task is None:
+    if reward is UNSET:
+        if row.response is UNSET and row.task is None:
             raise NotARowError("is a JSON object without reward, response or _ng_task_index")
     elif reward is not None and not -LARGEST_REWARD <= reward <= LARGEST_REWARD:
         raise NotARowError(f"has a reward of {reward:g}, beyond +-{LARGEST_REWARD:g}")
@@ -181,7 +182,7 @@ def _stop(response: Response) -> Stop:
 
 def _is_unparsed(row: RolloutRow) -> bool | None:
     """Whether the answer that was taken out of the response is null, or an empty text, list or object."""
-    found = row.parsed_output if row.extracted_answer is msgspec.UNSET else row.extracted_answer
-    if found is msgspec.UNSET:
+    found = row.parsed_output if row.extracted_answer is UNSET else row.extracted_answer
+    if found is UNSET:
         return None
-    return found is None or found in ("", [], {})
+    return not found and (found is None or isinstance(found, str | list | dict))
