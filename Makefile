@@ -9,13 +9,14 @@ DEV := $(VENV)/.dev-installed
 UV := $(shell command -v uv 2>/dev/null)
 GYM_VENV := $(or $(GYMBAL_GYM_VENV),.venv-gym)
 TRAINER_VENVS := $(or $(GYMBAL_TRAINER_VENVS),.venv-trainers)
+POLICY := $(or $(GYMBAL_POLICY),.policy)
 
 # Start-up time is a promise, and without .pyc files every import is compiled again.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-gym test-trainers check fix bench clean
+.PHONY: help demo test test-gym test-trainers test-policy check fix bench clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z%-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | while IFS='|' read -r name text; do printf '  make %-14s %s\n' "$$name" "$$text"; done
@@ -39,6 +40,11 @@ test-trainers: $(DEV)  ## load exports by the trainers themselves; TRAINERS="trl
 	@PYTHONPATH=tests/gym $(BIN)/python tests/trainers/trainer_venv.py "$(TRAINER_VENVS)" $(TRAINERS); code=$$?; \
 	if [ $$code -eq 77 ]; then exit 0; elif [ $$code -ne 0 ]; then exit $$code; fi; \
 	GYMBAL_TRAINER_VENVS="$(TRAINER_VENVS)" $(BIN)/python -m pytest -m trainers tests/trainer_integration $(ARGS)
+
+test-policy: $(DEV)  ## profile pivots with a small language model, which is brought into .policy the first time: 180 MB
+	@PYTHONPATH=tests/gym $(BIN)/python tests/policy/policy_files.py "$(POLICY)"; code=$$?; \
+	if [ $$code -eq 77 ]; then exit 0; elif [ $$code -ne 0 ]; then exit $$code; fi; \
+	GYMBAL_POLICY="$(POLICY)" $(BIN)/python -m pytest -m policy tests/policy $(ARGS)
 
 check: $(DEV)  ## check format, lint, types and the house rules
 	$(BIN)/ruff format --check
