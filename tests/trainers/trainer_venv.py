@@ -6,7 +6,7 @@ Each trainer has a folder of its own in DIR, since they ask for different versio
 requirements lie beside this file: what its loader imports, pinned, on a CPU. The trainer itself is installed
 without its dependencies, which want a GPU. Environments are kept: a second call finds their stamps.
 
-torch is most of it; PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu brings its build for CPUs.
+torch is most of it; an index in PIP_EXTRA_INDEX_URL that has its build for CPUs makes it smaller.
 
 A trainer that cannot be installed is skipped, and its tests with it: a line says which, and pip says why.
 Exit codes: 0 one at least is ready, 77 there is no Python for any, 75 none could be installed, 1 all else.
