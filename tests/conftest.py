@@ -11,6 +11,19 @@ settings.register_profile("gymbal", deadline=None, derandomize="CI" in os.enviro
 settings.load_profile("gymbal")
 
 
+MARK_OF_FIXTURE = {"gym_venv": "gym", "trainers": "trainers", "real_policy": "policy"}
+"""What `make test` leaves out: tests that need what another target installs."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks tests by what they need. Early, before the marks are looked at."""
+    for item in items:
+        for fixture, mark in MARK_OF_FIXTURE.items():
+            if fixture in getattr(item, "fixturenames", ()):
+                item.add_marker(mark)
+
+
 @pytest.fixture(scope="session")
 def acceptance_data() -> Path:
     """The folder of real runs and trajectories, named by GYMBAL_ACCEPTANCE_DATA.

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import gym_venv
 import pytest
+import python_venv
 
 
 def make_executable(path: Path, script: str) -> Path:
@@ -42,7 +43,7 @@ def test_gym_python_is_found_through_pyenv(bare_machine: Path, tmp_path: Path) -
 
 def test_gym_python_that_was_named_must_do(bare_machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GYM_PYTHON", str(make_executable(bare_machine / "old", "echo False")))
-    with pytest.raises(gym_venv.SetupError, match=r"GYM_PYTHON=.* is no Python 3\.13 or newer"):
+    with pytest.raises(python_venv.SetupError, match=r"GYM_PYTHON=.* is no Python 3\.13 or newer"):
         gym_venv.find_python()
 
 
@@ -61,7 +62,7 @@ def test_gym_environment_of_another_version_is_not_ready(tmp_path: Path) -> None
 def test_gym_environment_that_lost_its_python_is_not_ready(tmp_path: Path) -> None:
     (tmp_path / "pyvenv.cfg").touch()
     (tmp_path / gym_venv.STAMP).write_text(gym_venv.GYM)
-    with pytest.raises(gym_venv.SetupError, match="is gone: remove the folder"):
+    with pytest.raises(python_venv.SetupError, match="is gone: remove the folder"):
         gym_venv.make_environment(tmp_path)
 
 
@@ -78,7 +79,7 @@ def test_gym_that_pip_cannot_install_has_an_exit_code_of_its_own(
 
 def test_gym_environment_is_not_made_over_other_files(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("important")
-    with pytest.raises(gym_venv.SetupError, match="no virtual environment"):
+    with pytest.raises(python_venv.SetupError, match="no virtual environment"):
         gym_venv.make_environment(tmp_path)
     assert (tmp_path / "thesis.txt").read_text() == "important"
 

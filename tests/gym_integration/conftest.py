@@ -22,14 +22,6 @@ from model_server import ModelServer
 import gymbal
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks what needs a Gym, so that `make test` leaves it out. Early, before the marks are looked at."""
-    for item in items:
-        if "gym_venv" in getattr(item, "fixturenames", ()):
-            item.add_marker(pytest.mark.gym)
-
-
 @pytest.fixture(scope="session")
 def gym_venv() -> Iterator[Path]:
     """The environment that holds Gym. A request to end stops the session in order, and so Gym's servers."""

@@ -12,6 +12,7 @@ import {pathToFileURL} from "node:url";
 
 const NAME = "SmolLM2-135M-Instruct";
 const CONTEXT = 8192; // tokens: what the model was trained with
+const END_OF_JSON = "\n\n\n\n"; // what a grammar of the library ends with; it never leaves the model a choice to stop
 const LONGEST_REQUEST = 16 * 1024 * 1024; // bytes
 const folder = resolve(process.argv[2]);
 const library = pathToFileURL(resolve(folder, "node_modules/node-llama-cpp/dist/index.js")).href;
@@ -96,6 +97,7 @@ async function sample(prompt, request, limit, grammar) {
   let finish = "stop";
   for await (const token of stream) {
     answer.push(token);
+    if (grammar && model.detokenize(answer).endsWith(END_OF_JSON)) break;
     if (answer.length >= limit) {
       finish = "length";
       break;

@@ -7,13 +7,15 @@ a tool unless it must: it is asked with `tool_choice` "required", which the serv
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from local_policy import Endpoint
+from local_policy import Endpoint, served
 
 from gymbal.commands.pivot_build import pivot_build
 
@@ -66,6 +68,16 @@ def profile(policy: Endpoint, pivots: Path, output: Path, *options: str) -> Prof
 
 
 @pytest.fixture(scope="module")
+def real_policy() -> Iterator[Endpoint]:
+    """A local endpoint, from the folder of `policy_files.py` that GYMBAL_POLICY names."""
+    named = os.environ.get("GYMBAL_POLICY")
+    if not named:
+        pytest.skip("GYMBAL_POLICY is not set: no policy to ask; make test-policy sets it")
+    with served(Path(named)) as endpoint:
+        yield endpoint
+
+
+@pytest.fixture(scope="module")
 def shortest(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Of the pivots of `examples/rollouts` that expect a call, those with the least to read."""
     folder = tmp_path_factory.mktemp("pivots")
@@ -79,9 +91,9 @@ def shortest(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def profiled(policy: Endpoint, shortest: Path, tmp_path_factory: pytest.TempPathFactory) -> Profiled:
+def profiled(real_policy: Endpoint, shortest: Path, tmp_path_factory: pytest.TempPathFactory) -> Profiled:
     output = tmp_path_factory.mktemp("profile") / "profile.jsonl"
-    return profile(policy, shortest, output, "-k", str(K), "--extra-body", CALL)
+    return profile(real_policy, shortest, output, "-k", str(K), "--extra-body", CALL)
 
 
 def assert_accounted(found: Profiled, pivots: int) -> None:
@@ -130,14 +142,14 @@ def test_real_policy_is_not_asked_again(profiled: Profiled) -> None:
 
 
 def test_real_policy_at_temperature_0_repeats_itself(
-    policy: Endpoint, shortest: Path, tmp_path: Path
+    real_policy: Endpoint, shortest: Path, tmp_path: Path
 ) -> None:
     two = tmp_path / "two.jsonl"
     two.write_text(
         "".join(shortest.read_text(encoding="utf-8").splitlines(keepends=True)[:2]), encoding="utf-8"
     )
     options = ("-k", "2", "--temperature", "0", "--extra-body", CALL)
-    found = profile(policy, two, tmp_path / "greedy.jsonl", *options)
+    found = profile(real_policy, two, tmp_path / "greedy.jsonl", *options)
     for line in found.profile:
         actions = [sample["action"] for sample in found.samples if sample["pivot"] == line["pivot"]]
         assert actions[0] == actions[1]
@@ -168,7 +180,7 @@ def test_real_policy_profile_is_rescored(profiled: Profiled) -> None:
     assert report["rewards"]["same"] + report["rewards"]["down"] == PIVOTS * K
 
 
-def test_real_policy_answers_real_rows(policy: Endpoint, acceptance_data: Path, tmp_path: Path) -> None:
+def test_real_policy_answers_real_rows(real_policy: Endpoint, acceptance_data: Path, tmp_path: Path) -> None:
     rows = acceptance_data / REAL_ROWS
-    found = profile(policy, rows, tmp_path / "profile.jsonl", "-k", str(K))
+    found = profile(real_policy, rows, tmp_path / "profile.jsonl", "-k", str(K))
     assert_accounted(found, len(json_lines(rows)))

@@ -13,6 +13,8 @@ from trainer_programs import Trainers
 
 from gymbal.commands.pivot_export import pivot_export
 
+pytest_plugins = ["trainer_fixtures"]
+
 
 def request_of(exported: Export, **more: Any) -> Json:
     return {

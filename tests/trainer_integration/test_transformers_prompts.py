@@ -9,6 +9,8 @@ from trainer_programs import Trainers
 
 from gymbal.pivot.export.chat_template import ChatTemplate
 
+pytest_plugins = ["trainer_fixtures"]
+
 TOOLS = [{"type": "function", "function": {"name": "find", "description": "<é>", "parameters": {"b": 1}}}]
 
 WHOLE = """\

@@ -1,4 +1,4 @@
-"""Exports, loaded by the trainers themselves. `make test-trainers` makes their environments and runs these.
+"""What tests of exports by trainers share. `make test-trainers` makes the environments.
 
 `GYMBAL_TRAINER_VENVS` names the folder of the environments.
 """
@@ -11,14 +11,6 @@ from pathlib import Path
 import pytest
 from exports import write_pivots
 from trainer_programs import Trainers
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks what needs a trainer, so that `make test` leaves it out. Early: marks are looked at next."""
-    for item in items:
-        if "trainers" in getattr(item, "fixturenames", ()):
-            item.add_marker(pytest.mark.trainers)
 
 
 @pytest.fixture(scope="session")
