@@ -12,7 +12,7 @@ import {pathToFileURL} from "node:url";
 
 const NAME = "SmolLM2-135M-Instruct";
 const CONTEXT = 8192; // tokens: what the model was trained with
-const END_OF_JSON = "\n\n\n\n"; // what a grammar of the library ends with; it never leaves the model a choice to stop
+const END_OF_JSON = "\n\n\n\n"; // the library's grammars go on with line ends for ever
 const LONGEST_REQUEST = 16 * 1024 * 1024; // bytes
 const folder = resolve(process.argv[2]);
 const library = pathToFileURL(resolve(folder, "node_modules/node-llama-cpp/dist/index.js")).href;

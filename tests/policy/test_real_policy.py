@@ -182,5 +182,5 @@ def test_real_policy_profile_is_rescored(profiled: Profiled) -> None:
 
 def test_real_policy_answers_real_rows(real_policy: Endpoint, acceptance_data: Path, tmp_path: Path) -> None:
     rows = acceptance_data / REAL_ROWS
-    found = profile(real_policy, rows, tmp_path / "profile.jsonl", "-k", str(K))
+    found = profile(real_policy, rows, tmp_path / "profile.jsonl", "-k", str(K), "--extra-body", CALL)
     assert_accounted(found, len(json_lines(rows)))
