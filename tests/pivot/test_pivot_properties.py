@@ -7,13 +7,16 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import pytest
 from episodes import TOOLS, items_of, read_rows, rollout, write_rollouts
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gymbal.commands.pivot_build import pivot_build
 from gymbal.commands.pivot_validate import pivot_validate
+from gymbal.errors import InputError
 from gymbal.model.item import MODEL_WRITTEN, read_item
+from gymbal.pivot.index import MAGIC
 from gymbal.pivot.segment import split
 
 KEYS = st.sampled_from(["input", "tools", "type", "calls", "name", "arguments", "content", "role", "call_id"])
@@ -88,11 +91,16 @@ def check_row(row: dict[str, Any], source: dict[str, Any]) -> None:
 
 
 @given(st.binary(max_size=60))
+@example(MAGIC)
 @settings(max_examples=100, deadline=None)
 def test_validate_never_fails_on_a_line(line: bytes) -> None:
     with TemporaryDirectory() as name:
         path = Path(name) / "rows.jsonl"
         path.write_bytes(line)
+        if line.startswith(MAGIC):
+            with pytest.raises(InputError, match="is an index of pivots"):
+                pivot_validate(path)
+            return
         report = pivot_validate(path)
     # A byte order mark at the start of a file is no part of its first line.
     lines = line.removeprefix(b"\xef\xbb\xbf").split(b"\n")
