@@ -177,6 +177,14 @@ def test_is_unparsed_follows_the_verifiers_own_field(
     assert read_rows(tmp_path, row | fields)[0].is_unparsed is is_unparsed
 
 
+@pytest.mark.parametrize("answer", [b"1e400", b"9" * 5000, b"[[1e999]]", b'"\xff"', b"[" * 500 + b"]" * 500])
+def test_an_answer_that_cannot_be_decoded_costs_a_row_nothing(tmp_path: Path, answer: bytes) -> None:
+    line = lines([rollout_row(0, 0, reward=1.0) | {"extracted_answer": "ANSWER"}])
+    write_file(tmp_path / "rollouts.jsonl", line.replace(b'"ANSWER"', answer))
+    (row,) = read_run(tmp_path / "rollouts.jsonl").rollouts
+    assert (row.reward, row.is_unparsed) == (1.0, False)
+
+
 def test_rewards_keep_absent_apart_from_zero(tmp_path: Path) -> None:
     rows = [rollout_row(0, repeat, reward=reward) for repeat, reward in enumerate([0.0, None, 1])]
     rows.append(rollout_row(0, 3))

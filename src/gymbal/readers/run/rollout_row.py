@@ -65,8 +65,8 @@ class RolloutRow(msgspec.Struct, gc=False):
     reward: float | bool | msgspec.UnsetType | None = msgspec.UNSET
     mask_sample: bool | None = None
     failure_kind: str | None = None
-    extracted_answer: Any = msgspec.UNSET
-    parsed_output: Any = msgspec.UNSET
+    extracted_answer: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    parsed_output: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
     ng_trajectory: Trajectory | None = None
     task: Number | None = msgspec.field(default=None, name="_ng_task_index")
     repeat: Number | None = msgspec.field(default=None, name="_ng_rollout_index")

@@ -25,6 +25,8 @@ TRUNCATION_REASONS = ("max_output_tokens", "max_tokens", "length")
 LARGEST_REWARD = 1e100
 """No verifier gives more, and the squares of larger ones leave the range of a float."""
 
+EMPTY_JSON = (b"null", b'""', b"[]", b"{}")
+
 _OF_ROW = attrgetter("agent_ref", "server", "stage_index", "attempt", "mask_sample", "failure_kind")
 _OF_RESPONSE = attrgetter("incomplete_details", "status", "model")
 _OF_OUTPUT = attrgetter(
@@ -183,6 +185,4 @@ def _stop(response: Response) -> Stop:
 def _is_unparsed(row: RolloutRow) -> bool | None:
     """Whether the answer that was taken out of the response is null, or an empty text, list or object."""
     found = row.parsed_output if row.extracted_answer is UNSET else row.extracted_answer
-    if found is UNSET:
-        return None
-    return not found and (found is None or isinstance(found, str | list | dict))
+    return None if found is UNSET else bytes(found).strip() in EMPTY_JSON
