@@ -12,7 +12,8 @@ from hashlib import sha256
 import msgspec
 
 from gymbal.model.item import CALLS, Item, ItemKind, json_list, read_item
-from gymbal.pivot.parse import MAX_SHOWN, REQUEST, Check
+from gymbal.pivot.parse import REQUEST, Check
+from gymbal.pivot.prefix import CallsAndResults
 from gymbal.pivot.request import (
     OTHER_ITEM_TYPES,
     PlainCall,
@@ -63,29 +64,22 @@ class InputChecker:
         self._judged: list[_Judged] = []
         self._flaws: dict[int, _Flaw] = {}
         self._broken: list[Check] = []
-        self._waiting: dict[str | None, int] = {}
-        """How many calls have no result yet, by their `call_id`."""
+        self._matching = CallsAndResults()
         self._hasher = sha256()
 
     def _take(self, raws: Sequence[bytes], judged: Sequence[_Judged], flaws: dict[int, _Flaw]) -> None:
         if not raws:
             return
-        waiting = self._waiting
         for at, item in enumerate(judged, len(self._raws)):
             if flaws and at in flaws:
                 rule, found = flaws[at]
                 self._broken.append(Check(rule, f"{INPUT}[{at}]", found))
             if type(item) is PlainCall or (type(item) is Item and item.kind is ItemKind.CALL):
-                waiting[item.call_id] = waiting.get(item.call_id, 0) + 1
+                self._matching.take_call(item.call_id)
             elif type(item) is PlainResult or (type(item) is Item and item.kind is ItemKind.RESULT):
-                left = waiting.get(item.call_id, 0) - 1
-                if left > 0:
-                    waiting[item.call_id] = left
-                elif left == 0:
-                    del waiting[item.call_id]
-                else:
-                    found = f"result {_shown(item.call_id)} answers no call before it"
-                    self._broken.append(Check("P014", f"{INPUT}[{at}]", found))
+                unmatched = self._matching.take_result(item.call_id)
+                if unmatched is not None:
+                    self._broken.append(Check("P014", f"{INPUT}[{at}]", unmatched.detail))
         # JSON values, each with a comma behind it: another list of items has other bytes.
         self._hasher.update(b",".join(raws))
         self._hasher.update(b",")
@@ -100,13 +94,8 @@ class InputChecker:
         if type(last) is PlainCall or (type(last) is Item and last.kind in CALLS):
             type_name = last.type_name if type(last) is Item else ItemKind.CALL
             return [Check("P016", f"{INPUT}[{len(self._raws) - 1}]", f"ends on a {type_name}")]
-        if self._waiting:
-            return [Check("P015", INPUT, f"call {_shown(next(iter(self._waiting)))} has no result")]
-        return []
-
-
-def _shown(call_id: str | None) -> str:
-    return "without call_id" if call_id is None else call_id[:MAX_SHOWN]
+        left_open = self._matching.open_call()
+        return [] if left_open is None else [Check("P015", INPUT, left_open.detail)]
 
 
 def _judge_all(items: Sequence[bytes], start: int, flaws: dict[int, _Flaw]) -> Sequence[_Judged]:

@@ -47,33 +47,30 @@ class CallsAndResults:
     def __init__(self) -> None:
         self._open: dict[str | None, int] = {}
 
-    def refusal(self, item: Item) -> Refusal | None:
-        """Take note of `item`; say so when it is a result that answers no call."""
-        if item.kind is ItemKind.CALL:
-            self._open[item.call_id] = self._open.get(item.call_id, 0) + 1
-        elif item.kind is ItemKind.RESULT:
-            if item.call_id not in self._open:
-                detail = f"result {_shown(item.call_id)} answers no call before it"
-                return Refusal(SkipReason.UNMATCHED_RESULT, detail)
-            self._open[item.call_id] -= 1
-            if not self._open[item.call_id]:
-                del self._open[item.call_id]
+    def take_call(self, call_id: str | None) -> None:
+        """Take note of a call."""
+        self._open[call_id] = self._open.get(call_id, 0) + 1
+
+    def take_result(self, call_id: str | None) -> Refusal | None:
+        """Take note of a result; say so when it answers no call."""
+        left = self._open.get(call_id, 0) - 1
+        if left > 0:
+            self._open[call_id] = left
+        elif left == 0:
+            del self._open[call_id]
+        else:
+            detail = f"result {_shown(call_id)} answers no call before it"
+            return Refusal(SkipReason.UNMATCHED_RESULT, detail)
         return None
 
     def refusal_among(self, items: Iterable[Item]) -> Refusal | None:
-        """Do what `refusal` does for each of `items`, up to the first refusal."""
-        waiting = self._open
+        """Take note of calls and results, up to the first result that answers no call."""
         for item in items:
             kind = item.kind
-            if kind is not _CALL and kind is not _RESULT:
-                continue
-            call_id = item.call_id
-            if kind is _CALL and call_id not in waiting:
-                waiting[call_id] = 1
-            elif kind is _RESULT and waiting.get(call_id) == 1:
-                del waiting[call_id]
-            else:
-                refusal = self.refusal(item)
+            if kind is _CALL:
+                self.take_call(item.call_id)
+            elif kind is _RESULT:
+                refusal = self.take_result(item.call_id)
                 if refusal is not None:
                     return refusal
         return None
