@@ -18,10 +18,8 @@ from gymbal.model.run import Run
 from gymbal.readers.reference import is_reference, read_reference
 from gymbal.readers.run.locate import locate
 from gymbal.readers.run.plans import Plans
-from gymbal.triage.explain import explain_pair, pair_up
-from gymbal.triage.explain_many import HistoryBetween, explain_many
+from gymbal.triage.explain_many import HistoryBetween, explain_many, explain_sides
 from gymbal.triage.metric import DEFAULT_METRIC
-from gymbal.triage.published.explain import explain_published
 
 
 def triage_runs(
@@ -52,22 +50,18 @@ def triage_runs(
     plans = Plans()
     mine = read_side(left, left_evidence, cluster=cluster, plans=plans)
     theirs = read_side(right, right_evidence, cluster=cluster, plans=plans)
-    if isinstance(mine, Run) and isinstance(theirs, Run):
-        pair = pair_up(
-            mine,
-            theirs,
-            metric=metric,
-            agent=agent,
-            level=level,
-            seed=seed,
-            margin=margin,
-            by_cluster=cluster is not None,
-        )
-        if gym_repo is not None:
-            pair = msgspec.structs.replace(pair, history=_history(gym_repo)(mine, theirs))
-        report = explain_pair(pair, strict=strict)
-    else:
-        report = explain_published(mine, theirs, metric=metric, agent=agent, level=level, strict=strict)
+    report = explain_sides(
+        mine,
+        theirs,
+        metric=metric,
+        agent=agent,
+        level=level,
+        seed=seed,
+        margin=margin,
+        by_cluster=cluster is not None,
+        strict=strict,
+        history=None if gym_repo is None else _history(gym_repo),
+    )
     return with_commands(report, (str(left), named_launch(mine)), (str(right), named_launch(theirs)))
 
 

@@ -54,7 +54,7 @@ def explain_many(
     unknown metric, where the agent is not clear, and where clusters are asked for and there are none.
     """
     reports = [
-        _explain(
+        explain_sides(
             base,
             candidate,
             metric=metric,
@@ -80,19 +80,23 @@ def explain_many(
     )
 
 
-def _explain(
+def explain_sides(
     base: Side,
     candidate: Side,
     *,
-    metric: str,
-    agent: str | None,
-    level: float,
-    seed: int,
-    margin: float | None,
-    by_cluster: bool,
-    strict: bool,
-    history: HistoryBetween | None,
+    metric: str = DEFAULT_METRIC,
+    agent: str | None = None,
+    level: float = 0.95,
+    seed: int = 0,
+    margin: float | None = None,
+    by_cluster: bool = False,
+    strict: bool = False,
+    history: HistoryBetween | None = None,
 ) -> TriageReport:
+    """Say why `candidate` scores differently from `base`, whether they are runs or published numbers.
+
+    The arguments and errors are those of `explain_many`.
+    """
     if isinstance(base, Run) and isinstance(candidate, Run):
         pair = pair_up(
             base,
