@@ -84,6 +84,7 @@ class InputReader:
         self._cluster_path = cluster_field.split(".") if cluster_field else []
         self._repeats: _Repeats | None = None
         self._usual = _Numbers.of(1, 2)
+        """The repeats that followed the first line of the task before."""
 
     def plan_key(self, files: Sequence[Path]) -> PlanKey | None:
         """What the table of these files depends on; None where it is more than a key can say."""
@@ -112,7 +113,7 @@ class InputReader:
                 break
             end += len(before) + len(tail)
             repeat += 1
-        if repeat > max(first, self._usual.stop):
+        if repeat > first and (first, repeat) != self._usual[:2]:
             self._usual = _Numbers.of(first, repeat)
         self.table.extend(kind, task, range(first, repeat))
         return [None] * (repeat - first), end

@@ -6,14 +6,12 @@ Runs that are compared mostly ran the same tasks: their inputs are then the same
 from __future__ import annotations
 
 from collections.abc import Sequence
-from hashlib import sha256
+from hashlib import file_digest
 from pathlib import Path
 from typing import NamedTuple
 
 from gymbal.model.rollout_table import PlanTable
 from gymbal.readers.run.keys import Servers
-
-BLOCK_BYTES = 256 * 1024
 
 
 class PlanKey(NamedTuple):
@@ -56,8 +54,5 @@ def plan_key(files: Sequence[Path], servers: Servers, cluster_field: str) -> Pla
 
 
 def _digest(file: Path) -> bytes:
-    found = sha256()
-    with file.open("rb", buffering=0) as stream:
-        while block := stream.read(BLOCK_BYTES):
-            found.update(block)
-    return found.digest()
+    with file.open("rb") as stream:
+        return file_digest(stream, "sha256").digest()
