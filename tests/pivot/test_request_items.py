@@ -7,12 +7,14 @@ model of its own type. Items that Gym takes only through its fallback for untype
 import json
 from typing import Any
 
+import msgspec
 import pytest
 
-from gymbal.model.item import json_list, read_item
+from gymbal.model.item import _of_any_form, json_list, read_item  # the slow way, to hold the fast one to
 from gymbal.model.pivot import SkipReason
-from gymbal.pivot.replay import replay
-from gymbal.pivot.request import Verdict, are_plain, check_item, read_tools
+from gymbal.model.plain_item import plain_items
+from gymbal.pivot.replay import Replay, replay
+from gymbal.pivot.request import Verdict, check_item, read_tools
 
 TEXT = {"type": "output_text", "text": "a", "annotations": []}
 OUTPUT = {"type": "message", "id": "m", "role": "assistant", "content": [TEXT], "status": "completed"}
@@ -184,11 +186,34 @@ CHANGES: list[dict[str, Any]] = [
 @pytest.mark.parametrize("item", [*TAKEN, *REFUSED])
 def test_plain_items_are_those_of_which_nothing_is_said(item: dict[str, Any], change: dict[str, Any]) -> None:
     raws = [json.dumps(each).encode() for each in (CALL, item | change)]
-    if are_plain(json_list(raws)):
+    if plain_items(json_list(raws)) is not None:
         read = read_item(raws[1])
+        assert read.is_plain
         assert check_item(read.kind, read.type_name, read.raw) == Verdict(None, False, False)
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("item", [*TAKEN, *REFUSED])
+def test_item_of_a_usual_form_is_read_as_of_any(item: dict[str, Any], change: dict[str, Any]) -> None:
+    raw = json.dumps(item | change).encode()
+    try:
+        read = read_item(raw)
+    except msgspec.DecodeError:
+        with pytest.raises(msgspec.DecodeError):
+            _of_any_form(raw)
+        return
+    assert msgspec.structs.replace(read, is_plain=False) == _of_any_form(raw)
+    if read.is_plain:
+        assert replay(read) == Replay(raw)
+
+
+@pytest.mark.parametrize("name", ["role", "call_id", "name"])
+@pytest.mark.parametrize("item", [OUTPUT, CALL, RESULT, REASONING, USER])
+def test_field_that_no_item_can_have_is_refused_in_any_form(item: dict[str, Any], name: str) -> None:
+    with pytest.raises(msgspec.DecodeError):
+        read_item(json.dumps(item | {name: 1}).encode())
 
 
 def test_most_items_are_plain() -> None:
     items = [OUTPUT, CALL, RESULT, REASONING, USER]
-    assert are_plain(json_list([json.dumps(item).encode() for item in items]))
+    assert plain_items(json_list([json.dumps(item).encode() for item in items])) is not None

@@ -12,17 +12,10 @@ from hashlib import sha256
 import msgspec
 
 from gymbal.model.item import CALLS, Item, ItemKind, json_list, read_item
+from gymbal.model.plain_item import PlainCall, PlainItem, PlainResult, plain_items
 from gymbal.pivot.parse import REQUEST, Check
 from gymbal.pivot.prefix import CallsAndResults
-from gymbal.pivot.request import (
-    OTHER_ITEM_TYPES,
-    PlainCall,
-    PlainItem,
-    PlainResult,
-    are_untyped_messages,
-    check_item,
-    plain_items,
-)
+from gymbal.pivot.request import OTHER_ITEM_TYPES, are_untyped_messages, check_item
 
 INPUT = f"{REQUEST}.input"
 

@@ -14,11 +14,10 @@ from typing import NamedTuple
 
 import msgspec
 
-from gymbal.model.item import Item, ItemKind, batches, json_list
+from gymbal.model.item import Item, ItemKind
 from gymbal.model.pivot import ModelCall, Refusal, SkipReason
 from gymbal.model.trajectory import Trajectory
 from gymbal.pivot.replay import Replay, replay
-from gymbal.pivot.request import are_plain
 
 # A name of the module is found ten times as fast as a member of an enumeration, and items are many.
 _CALL, _RESULT = ItemKind.CALL, ItemKind.RESULT
@@ -90,7 +89,7 @@ def prefixes_of(trajectory: Trajectory, calls: Sequence[ModelCall]) -> Prefixes:
     """Return the prefix of each model call: the seed and all items before it, earlier reasoning included."""
     last = calls[-1].start if calls else 0
     items = (*trajectory.seed, *trajectory.items[:last])
-    raws, changed = _replayed(trajectory.seed, trajectory.items[:last])
+    raws, changed = _replayed(items)
     joined = memoryview(b",".join(raws))
     ends = list(accumulate([len(raw) + 1 for raw in raws], initial=0))  # a comma, or the end, behind each
     flawed = next((at for at, each in changed.items() if each.refusal is not None), len(items))
@@ -113,13 +112,12 @@ def prefixes_of(trajectory: Trajectory, calls: Sequence[ModelCall]) -> Prefixes:
     return Prefixes(tuple(prefixes), dropped)
 
 
-def _replayed(seed: Sequence[Item], items: Sequence[Item]) -> tuple[list[bytes], dict[int, Replay]]:
-    """The items as they stand in a prefix; and, by position, those that do not stand there as they are.
-
-    Most trajectories hold nothing that needs a look at each item.
-    """
+def _replayed(items: Sequence[Item]) -> tuple[list[bytes], dict[int, Replay]]:
+    """The items as they stand in a prefix; and, by position, those that do not stand there as they are."""
     raws = [item.raw for item in items]
-    is_plain = all(are_plain(json_list(some)) for some in batches(raws))
-    replays = [replay(item) for item in (seed if is_plain else (*seed, *items))]
-    changed = {at: each for at, each in enumerate(replays) if each.dropped or each.refusal is not None}
-    return [*(each.raw for each in replays), *(raws if is_plain else ())], changed
+    changed = {}
+    for at in [at for at, item in enumerate(items) if not item.is_plain]:
+        found = replay(items[at])
+        if found.dropped or found.refusal is not None:
+            raws[at], changed[at] = found.raw, found
+    return raws, changed

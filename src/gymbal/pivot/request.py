@@ -15,6 +15,19 @@ import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from gymbal.model.item import ItemKind
+from gymbal.model.item_parts import (
+    InputFile,
+    InputImage,
+    InputText,
+    InputVideo,
+    OutputText,
+    Phase,
+    ReasoningText,
+    RefusalText,
+    Status,
+    SummaryText,
+)
+from gymbal.model.plain_item import Untouched, decode_result_parts
 
 OTHER_ITEM_TYPES = frozenset(
     {
@@ -36,91 +49,6 @@ OTHER_TOOL_TYPES = frozenset(
     }
 )
 """Tool types that Gym takes beside `function`. No expected action can call them."""
-
-_Status = Literal["in_progress", "completed", "incomplete"]
-_Phase = Literal["commentary", "final_answer"]
-_Detail = Literal["low", "high", "auto", "original"]
-
-
-class _InputText(Struct, tag="input_text", gc=False):
-    text: str
-
-
-class _InputImage(Struct, tag="input_image", gc=False):
-    detail: _Detail
-    image_url: str | None = None
-    file_id: str | None = None
-
-
-class _InputFile(Struct, tag="input_file", gc=False):
-    file_id: str | None = None
-
-
-class _InputVideo(Struct, tag="input_video", gc=False):
-    video_url: str | dict[str, Any] | UnsetType = UNSET
-    video: str | dict[str, Any] | UnsetType = UNSET
-
-    def __post_init__(self) -> None:
-        sources = [source for source in (self.video_url, self.video) if source is not UNSET]
-        source = sources[0] if len(sources) == 1 else ""
-        url = source.get("url") if isinstance(source, dict) else source
-        if not isinstance(url, str) or not url.strip():
-            raise ValueError("input_video needs one source: video_url or video with a URL")
-
-
-class _ResultImage(Struct, tag="input_image", gc=False):
-    detail: _Detail | None = None
-    image_url: str | None = None
-    file_id: str | None = None
-
-
-class _FileCitation(Struct, tag="file_citation", gc=False):
-    file_id: str
-    filename: str
-    index: int
-
-
-class _UrlCitation(Struct, tag="url_citation", gc=False):
-    url: str
-    title: str
-    start_index: int
-    end_index: int
-
-
-class _ContainerFileCitation(Struct, tag="container_file_citation", gc=False):
-    container_id: str
-    file_id: str
-    filename: str
-    start_index: int
-    end_index: int
-
-
-class _FilePath(Struct, tag="file_path", gc=False):
-    file_id: str
-    index: int
-
-
-class _TopLogprob(Struct, gc=False):
-    token: str
-    bytes: list[int]
-    logprob: float
-
-
-class _Logprob(Struct, gc=False):
-    token: str
-    bytes: list[int]
-    logprob: float
-    top_logprobs: list[_TopLogprob]
-
-
-class _OutputText(Struct, tag="output_text", gc=False):
-    text: str
-    annotations: list[_FileCitation | _UrlCitation | _ContainerFileCitation | _FilePath]
-    logprobs: list[_Logprob] | None = None
-
-
-class _RefusalText(Struct, tag="refusal", gc=False):
-    refusal: str
 
 
 class _Sampled(Struct, gc=False, kw_only=True):
@@ -150,33 +78,23 @@ TOKEN_FIELDS = _Sampled.__struct_fields__
 
 class _OutputMessage(_Sampled, gc=False):
     id: str
-    content: list[_OutputText | _RefusalText]
+    content: list[OutputText | RefusalText]
     type: Literal["message"] = "message"
-    status: _Status = "completed"
-    phase: _Phase | None = None
+    status: Status = "completed"
+    phase: Phase | None = None
 
 
 class _EasyMessage(_Sampled, gc=False):
     content: Raw
     type: Literal["message"] = "message"
     status: str | None = None
-    phase: _Phase | None = None
-
-
-class _SummaryText(Struct, gc=False):
-    text: str
-    type: Literal["summary_text"]
-
-
-class _ReasoningText(Struct, gc=False):
-    text: str
-    type: Literal["reasoning_text"]
+    phase: Phase | None = None
 
 
 class _Reasoning(_Sampled, gc=False):
-    summary: list[_SummaryText]
+    summary: list[SummaryText]
     id: Raw = Raw(b"null")
-    content: list[_ReasoningText] | None = None
+    content: list[ReasoningText] | None = None
     encrypted_content: str | None = None
     status: str | None = None
 
@@ -186,7 +104,7 @@ class _Call(_Sampled, gc=False):
     name: str
     arguments: str
     id: str | None = None
-    status: _Status | None = None
+    status: Status | None = None
     namespace: str | None = None
 
 
@@ -194,7 +112,7 @@ class _Result(_Sampled, gc=False):
     call_id: str
     output: Raw
     id: str | None = None
-    status: _Status | None = None
+    status: Status | None = None
 
 
 class _FunctionTool(Struct, forbid_unknown_fields=True, gc=False):
@@ -210,8 +128,7 @@ class _AnyTool(Struct, gc=False):
     type: str | None = None
 
 
-_input_parts = msgspec.json.Decoder(list[_InputText | _InputImage | _InputFile | _InputVideo]).decode
-_result_parts = msgspec.json.Decoder(list[_InputText | _ResultImage | _InputFile]).decode
+_input_parts = msgspec.json.Decoder(list[InputText | InputImage | InputFile | InputVideo]).decode
 _output_message = msgspec.json.Decoder(_OutputMessage).decode
 _easy_message = msgspec.json.Decoder(_EasyMessage).decode
 _reasoning = msgspec.json.Decoder(_Reasoning).decode
@@ -242,7 +159,7 @@ def check_item(kind: ItemKind, type_name: str, raw: bytes) -> Verdict:
             item = _call(raw)
         elif kind is ItemKind.RESULT:
             item = result = _result(raw)
-            _check_content(result.output, _result_parts)
+            _check_content(result.output, decode_result_parts)
         elif kind is ItemKind.REASONING:
             item = reasoning = _reasoning(raw)
             lacks_id = not bytes(reasoning.id).startswith(b'"')
@@ -284,67 +201,7 @@ def _check_content(content: Raw, parts: Callable[[bytes], object]) -> None:
         parts(encoded)
 
 
-class _Untouched(Struct, gc=False, kw_only=True):
-    """No field of sampled tokens."""
-
-    prompt_token_ids: UnsetType = UNSET
-    generation_token_ids: UnsetType = UNSET
-    generation_log_probs: UnsetType = UNSET
-    routed_experts: UnsetType = UNSET
-
-
-class _PlainMessage(_Untouched, tag="message", gc=False):
-    role: Literal["system", "developer", "user", "assistant"]
-    content: str | list[_OutputText | _RefusalText]
-    id: str | UnsetType = UNSET
-    status: _Status = "completed"
-    phase: _Phase | None = None
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.content, str) and (self.role != "assistant" or self.id is UNSET):
-            raise ValueError("no output message")
-
-
-class _PlainReasoning(_Untouched, tag="reasoning", gc=False):
-    summary: list[_SummaryText]
-    id: str
-    content: list[_ReasoningText] | None = None
-    encrypted_content: str | None = None
-    status: str | None = None
-
-
-class PlainCall(_Untouched, tag="function_call", gc=False):
-    call_id: str
-    name: str
-    arguments: str
-    id: str | None = None
-    status: _Status | None = None
-    namespace: str | None = None
-
-
-class PlainResult(_Untouched, tag="function_call_output", gc=False):
-    call_id: str
-    output: str | list[_InputText | _ResultImage | _InputFile]
-    id: str | None = None
-    status: _Status | None = None
-
-
-PlainItem = _PlainMessage | _PlainReasoning | PlainCall | PlainResult
-_plain_items = msgspec.json.Decoder(list[PlainItem]).decode
-
-
-def plain_items(items: bytes) -> list[PlainItem] | None:
-    """Decode a JSON list of items of which `check_item` would say nothing at all, in one pass over it.
-
-    None says nothing: items of a rarer form are not looked into.
-    """
-    try:
-        return _plain_items(items)
-    except (msgspec.DecodeError, RecursionError):
-        return None
-
-
-class _UntypedMessage(_Untouched, gc=False):
+class _UntypedMessage(Untouched, gc=False):
     """An easy input message without `type`, of one text. What else an item may hold, it does not have."""
 
     role: Literal["system", "developer", "user", "assistant"]
@@ -353,7 +210,7 @@ class _UntypedMessage(_Untouched, gc=False):
     call_id: UnsetType = UNSET
     name: UnsetType = UNSET
     status: str | None = None
-    phase: _Phase | None = None
+    phase: Phase | None = None
 
 
 _untyped_messages = msgspec.json.Decoder(list[_UntypedMessage]).decode
@@ -369,11 +226,6 @@ def are_untyped_messages(items: bytes) -> bool:
     except (msgspec.DecodeError, RecursionError):
         return False
     return True
-
-
-def are_plain(items: bytes) -> bool:
-    """Whether `plain_items` knows the form of each item of a JSON list."""
-    return plain_items(items) is not None
 
 
 class Tools(NamedTuple):
