@@ -31,6 +31,8 @@ CORRELATIONS = (0.0, 0.4)
 """ICC(1) of the reward: 0 is no task effects, 0.4 is what tau-bench airline shows."""
 NOMINAL = 0.05
 MAX_TOKENS = 512
+MORE_ROWS = 4
+"""Times as many rollouts for the worlds with few cells, so that their share of all pairs is as sure."""
 
 ROUTE = '"agent_ref": {"name": "quiz_agent"}, "_ng_environment_server": "quiz_server"'
 """Members of every row and of the aggregate entry, as JSON."""
@@ -76,7 +78,7 @@ class Cell(NamedTuple):
 
 HEAD = """# How often triage finds a cause where there is none
 
-Renew this page with `python benchmarks/false_alarms.py > docs/false_alarms.md` (half an hour on one core).
+Renew this page with `python benchmarks/false_alarms.py > docs/false_alarms.md` (an hour on one core).
 
 Each pair is the same model run twice: two run directories, written, read and explained as `gymbal triage`
 does, seed {seed}. Shown is how often, in percent of the pairs, the verdict is `model`, and how often each
@@ -91,7 +93,7 @@ OTHERS = (Rung.INTEGRITY, Rung.CODE, Rung.BENCHMARK)
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--rows", type=int, default=24_000, help="rollouts to simulate a cell")
+    parser.add_argument("--rows", type=int, default=24_000, help="rollouts to simulate a cell of healthy ones")
     parser.add_argument("--pairs", type=int, default=12, help="pairs a cell, at least")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
@@ -110,6 +112,8 @@ def print_world(world: World, rows: int, fewest: int, seed: list[int]) -> None:
     print(f"|{' ---: |' * len(columns)}")
     total: Counter[str] = Counter()
     sizes, rates = (TASKS, PASS_RATES) if world is PLAIN else (TASKS[:1], PASS_RATES[1:2])
+    if world is not PLAIN:
+        rows *= MORE_ROWS
     for index, values in enumerate(product(sizes, REPEATS, rates, CORRELATIONS)):
         cell = Cell(*values)
         pairs = max(fewest, rows // (2 * cell.tasks * cell.repeats))

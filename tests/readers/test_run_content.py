@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from run_builder import input_row, lines, rollout_row, write_file
 
@@ -268,3 +268,27 @@ def test_requests_with_equal_surroundings_keep_their_own_input() -> None:
     assert first == second
     assert (third.tools == first.tools, third.prompt == first.prompt) == (True, False)
     assert (fourth.tools == first.tools, fourth.prompt == first.prompt) == (False, True)
+
+
+VALUES = st.sampled_from(
+    ['"a"', '"b"', "null", "1", "2", "[]", '[{"role":"user","content":"a"}]', '{"k":"a"}']
+)
+MEMBERS = st.lists(
+    st.tuples(st.sampled_from(["input", "tools", "metadata", "temperature", "x"]), VALUES), max_size=4
+)
+
+
+@example([[("metadata", '{"k":"a"}'), ("input", '"a"')], [("metadata", '{"k":"b"}'), ("input", '"a"')]])
+@given(st.lists(MEMBERS, min_size=2, max_size=6))
+def test_request_is_read_alike_whatever_was_read_before(requests: list[list[tuple[str, str]]]) -> None:
+    # Few names and values, so that requests often agree around their input, or around something else.
+    reader = RequestReader()
+    for members in requests:
+        written = ",".join(f'"{name}":{value}' for name, value in members)
+        text = msgspec.Raw(f"{{{written}}}".encode())
+        alone, found = RequestReader().read(text), reader.read(text)
+        assert (found.content, found.settings, found.is_empty) == (
+            alone.content,
+            alone.settings,
+            alone.is_empty,
+        )

@@ -8,6 +8,7 @@ same digests.
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from typing import Any, Literal
 
 import msgspec
@@ -65,6 +66,11 @@ class _Asked(msgspec.Struct):
 class _Frame(msgspec.Struct, frozen=True):
     """What a request says around its input, which most tasks of a run share."""
 
+    before: bytes
+    """As written, as `after` is."""
+    after: bytes
+    is_exact: bool
+    """Whether any JSON value between these two is the input: equal bytes can stand in front of it."""
     tools: str
     """Digest of the tool schemas."""
     more: dict[str, Any]
@@ -106,27 +112,31 @@ class RequestReader:
         """As written. The repeats of a task are near each other."""
         self._recent_bytes = 0
         self._frames: dict[tuple[bytes, bytes], _Frame] = {}
+        self._last_frame: _Frame | None = None
+        """An exact one: the next request most likely has it too."""
 
     def read(self, params: msgspec.Raw) -> Request:
         """Read a row's `responses_create_params`; null is an empty request.
 
         Raises msgspec.ValidationError when it is no object.
         """
-        written = bytes(params)
-        known = self._recent.get(written)
-        if known is None:
-            known = self._read(written)
-            if self._recent_bytes > MAX_RECENT_BYTES:
-                self._recent.clear()
-                self._recent_bytes = 0
-            self._recent[written] = known
-            self._recent_bytes += len(written)
-        return known
+        return self.read_all((params,))[0]
+
+    def read_all(self, params: Iterable[msgspec.Raw]) -> list[Request]:
+        """Read those of many rows, in their order; raises as `read` does."""
+        recent = self._recent
+        return [recent.get(written) or self._read_new(written) for written in map(bytes, params)]
+
+    def _read_new(self, params: bytes) -> Request:
+        if self._recent_bytes > MAX_RECENT_BYTES:
+            self._recent.clear()
+            self._recent_bytes = 0
+        found = self._recent[params] = self._read(params)
+        self._recent_bytes += len(params)
+        return found
 
     def _read(self, params: bytes) -> Request:
-        asked = _ASKED.decode(params) or _Asked()
-        frame = self._frame(params, bytes(asked.input))
-        items, is_empty = _normal_input(asked.input)
+        frame, (items, is_empty) = self._framed(params)
         content = TaskContent(
             prompt=fingerprint({"input": items, **frame.more}), tools=frame.tools, verifier=None
         )
@@ -138,6 +148,20 @@ class RequestReader:
             is_empty=is_empty,
         )
 
+    def _framed(self, params: bytes) -> tuple[_Frame, tuple[list[Any], bool]]:
+        """What `params` say around their input, and the normal form of that."""
+        last = self._last_frame
+        if last is not None and params.startswith(last.before) and params.endswith(last.after):
+            try:
+                return last, _normal_input(params[len(last.before) : len(params) - len(last.after)])
+            except msgspec.DecodeError:
+                pass  # What differs from that request is more than the input.
+        asked = bytes((_ASKED.decode(params) or _Asked()).input)
+        frame = self._frame(params, asked)
+        if frame.is_exact:
+            self._last_frame = frame
+        return frame, _normal_input(asked)
+
     def _frame(self, params: bytes, asked: bytes) -> _Frame:
         """What `params` say beside `asked`, their input."""
         before, _, after = params.partition(asked)
@@ -145,18 +169,31 @@ class RequestReader:
         if known is None:
             if len(self._frames) == MAX_FRAMES:
                 self._frames.clear()
-            known = self._frames[before, after] = self._read_frame(_PARAMS.decode(params) or _Params())
+            known = self._read_frame(before, after, _PARAMS.decode(params) or _Params())
+            self._frames[before, after] = known
         return known
 
-    def _read_frame(self, params: _Params) -> _Frame:
+    def _read_frame(self, before: bytes, after: bytes, params: _Params) -> _Frame:
         settings = _settings(params)
         settings, number = self._settings.setdefault(settings, (settings, len(self._settings)))
         return _Frame(
+            before=before,
+            after=after,
+            is_exact=_is_exact(before, after),
             tools=fingerprint(_normal_tools(params.tools)),
             more=_asked_beside(params),
             settings=settings,
             settings_number=number,
         )
+
+
+def _is_exact(before: bytes, after: bytes) -> bool:
+    values = (b"1", b"2")
+    try:
+        found = [_ASKED.decode(before + value + after) for value in values]
+    except msgspec.DecodeError:
+        return False
+    return all(asked and bytes(asked.input) == value for asked, value in zip(found, values, strict=True))
 
 
 def _asked_beside(params: _Params) -> dict[str, Any]:
@@ -172,7 +209,7 @@ def _asked_beside(params: _Params) -> dict[str, Any]:
     return asked
 
 
-def _normal_input(raw: msgspec.Raw) -> tuple[list[Any], bool]:
+def _normal_input(raw: bytes) -> tuple[list[Any], bool]:
     """The items of an input, and whether it says nothing at all."""
     try:
         said = _PLAIN_MESSAGES.decode(raw)

@@ -21,6 +21,11 @@ from gymbal.readers.run.verifier_fields import TASK_NAMES, judging
 Fields = dict[str, msgspec.Raw]
 """A dataset row by field, undecoded."""
 
+TASK_NESTS = ("task_input", "task_data")
+
+LARGEST_NUMBER = 2**63 - 1
+"""Of a task or repeat, as far as a column holds it."""
+
 _REPEAT_KEY = b'"_ng_rollout_index":'
 
 
@@ -121,10 +126,10 @@ class InputReader:
     def _add(self, data: bytes, file: str) -> None:
         row, named = _FIELDS.decode(data), _NAMED.decode(data)
         kind, key = self._read(row, named, file)
-        if not all(-(2**63) <= number < 2**63 for number in (key.task, key.repeat)):
+        if max(key.task, key.repeat) > LARGEST_NUMBER or min(key.task, key.repeat) < -LARGEST_NUMBER - 1:
             raise NotARowError(f"has the number {max(key.task, key.repeat, key=abs)}, which no column holds")
         self.table.append(kind, key.task, key.repeat)
-        is_plain = (named.task, named.repeat) == (key.task, key.repeat)
+        is_plain = named.task == key.task and named.repeat == key.repeat
         if is_plain and self._servers.is_one(self.table.kinds[kind].agent):
             self._repeats = _repeats(data, kind, key)
 
@@ -135,7 +140,8 @@ class InputReader:
         content = TaskContent(request.content.prompt, request.content.tools, judged.verifier, judged.answer)
         server = text_or_none(named.server)
         agent = agent_name(named.agent_ref, server)
-        task, repeat, stage = map(number_or_none, (named.task, named.repeat, named.stage_index))
+        task, repeat = number_or_none(named.task), number_or_none(named.repeat)
+        stage = number_or_none(named.stage_index)
         if task is None or repeat is None:
             self.is_self_numbered = False
         if task is None:
@@ -163,19 +169,23 @@ def _repeats(data: bytes, kind: int, key: RolloutKey) -> _Repeats | None:
 
     The name cannot stand inside a text, whose quotes are escaped.
     """
-    before, name, rest = data.partition(_REPEAT_KEY)
+    found = data.find(_REPEAT_KEY)
+    start = found + len(_REPEAT_KEY)
+    start += data.startswith(b" ", start)
     digits = b"%d" % key.repeat
-    space = rest[: rest.startswith(b" ")]
-    after = rest[len(space) + len(digits) :]
-    if not rest.startswith(digits, len(space)) or after[:1] not in (b",", b"}") or _REPEAT_KEY in after:
+    end = start + len(digits)
+    is_there = found >= 0 and data.startswith(digits, start) and data[end : end + 1] in (b",", b"}")
+    if not is_there or data.find(_REPEAT_KEY, end) >= 0:
         return None
-    return _Repeats(before + name + space, after + b"\n", kind, key.task, key.repeat + 1)
+    return _Repeats(data[:start], data[end:] + b"\n", kind, key.task, key.repeat + 1)
 
 
 def _task_fields(row: Fields) -> Fields:
     """The dataset's own fields. A materialized taskset (nemo-gym 0.7.0) nests them in `task_input`."""
+    if row.keys().isdisjoint(TASK_NESTS):
+        return row
     fields = row
-    for nest in ("task_input", "task_data"):
+    for nest in TASK_NESTS:
         inner = bytes(fields.get(nest, NULL))
         if inner.startswith(b"{"):
             fields = {**fields, **msgspec.json.decode(inner, type=Fields)}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from math import nan
-from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -25,14 +24,7 @@ TRUNCATION_REASONS = ("max_output_tokens", "max_tokens", "length")
 LARGEST_REWARD = 1e100
 """No verifier gives more, and the squares of larger ones leave the range of a float."""
 
-EMPTY_JSON = (b"null", b'""', b"[]", b"{}")
-
-_OF_ROW = attrgetter("agent_ref", "server", "stage_index", "attempt", "mask_sample", "failure_kind")
-_OF_RESPONSE = attrgetter("incomplete_details", "status", "model")
-_OF_OUTPUT = attrgetter(
-    "is_empty", "has_reasoning_in_text", "has_tool_errors", "has_doubled_start", "tools_used"
-)
-"""What the kind of a row depends on, taken at once."""
+EMPTY_JSON = frozenset((b"null", b'""', b"[]", b"{}"))
 
 _NO_RESPONSE = Response()
 _NO_USAGE = Usage()
@@ -75,7 +67,7 @@ class RolloutReader:
         if rows is None:
             return (), start
         try:
-            requests = [self._requests.read(row.responses_create_params) for row in rows]
+            requests = self._requests.read_all([row.responses_create_params for row in rows])
             for row in rows:
                 _check_row(row)
         except (msgspec.DecodeError, RecursionError, NotARowError):
@@ -111,20 +103,33 @@ class RolloutReader:
         self, row: RolloutRow, response: Response, request: Request, seen: OutputFacts, file: str
     ) -> int:
         """The number of the row's kind: one lookup for a million rows of the same agents and models."""
+        extracted = row.parsed_output if row.extracted_answer is UNSET else row.extracted_answer
+        is_unparsed = None if extracted is UNSET else bytes(extracted) in EMPTY_JSON
         shape = (
             file,
-            _OF_ROW(row),
+            row.agent_ref,
+            row.server,
+            row.stage_index,
+            row.attempt,
+            row.mask_sample,
+            row.failure_kind,
             row.reward is None or row.reward is UNSET,
-            _is_unparsed(row),
-            _OF_RESPONSE(response),
-            bool(response.error),
+            is_unparsed,
+            response.incomplete_details,
+            response.status,
+            response.model,
+            not response.error,
             request.settings_number,
-            _OF_OUTPUT(seen),
+            seen.is_empty,
+            seen.has_reasoning_in_text,
+            seen.has_tool_errors,
+            seen.has_doubled_start,
+            seen.tools_used,
         )
         known = self._kinds.get(shape)
         if known is None:
             known = self._kinds[shape] = len(self.table.kinds)
-            self.table.kinds.append(_row_kind(row, response, request, seen, file))
+            self.table.kinds.append(_row_kind(row, response, request, seen, file, is_unparsed=is_unparsed))
         return known
 
     def _numbers_of(self, row: RolloutRow, request: Request, file: str, server: str) -> tuple[int, int]:
@@ -140,6 +145,8 @@ class RolloutReader:
 def _check_row(row: RolloutRow) -> None:
     """Raises NotARowError for a JSON object that is no rollout."""
     reward = row.reward
+    if isinstance(reward, float) and -LARGEST_REWARD <= reward <= LARGEST_REWARD:
+        return
     if reward is UNSET:
         if row.response is UNSET and row.task is None:
             raise NotARowError("is a JSON object without reward, response or _ng_task_index")
@@ -147,7 +154,15 @@ def _check_row(row: RolloutRow) -> None:
         raise NotARowError(f"has a reward of {reward:g}, beyond +-{LARGEST_REWARD:g}")
 
 
-def _row_kind(row: RolloutRow, response: Response, request: Request, seen: OutputFacts, file: str) -> RowKind:
+def _row_kind(
+    row: RolloutRow,
+    response: Response,
+    request: Request,
+    seen: OutputFacts,
+    file: str,
+    *,
+    is_unparsed: bool | None,
+) -> RowKind:
     agent = (row.agent_ref.name if row.agent_ref else None) or row.server or UNNAMED_AGENT
     is_masked = row.mask_sample is True
     return RowKind(
@@ -162,7 +177,7 @@ def _row_kind(row: RolloutRow, response: Response, request: Request, seen: Outpu
         stop=_stop(response),
         is_empty=seen.is_empty,
         has_reasoning_in_text=seen.has_reasoning_in_text,
-        is_unparsed=_is_unparsed(row),
+        is_unparsed=is_unparsed,
         has_tool_errors=seen.has_tool_errors,
         has_doubled_start=seen.has_doubled_start,
         tools_used=seen.tools_used,
@@ -180,9 +195,3 @@ def _stop(response: Response) -> Stop:
     if response.error or response.status in ("failed", "cancelled"):
         return Stop.FAILED
     return Stop.FINISHED if response.status == "completed" else Stop.UNKNOWN
-
-
-def _is_unparsed(row: RolloutRow) -> bool | None:
-    """Whether the answer that was taken out of the response is null, or an empty text, list or object."""
-    found = row.parsed_output if row.extracted_answer is UNSET else row.extracted_answer
-    return None if found is UNSET else bytes(found).strip() in EMPTY_JSON
