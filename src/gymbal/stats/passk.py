@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections import Counter
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -98,11 +99,11 @@ def rerun_error(passed_T: npt.ArrayLike, repeats_T: npt.ArrayLike, k: int, *, is
     has_value_T = repeats >= k
     # pass^k is 1 - pass@k of the failures.
     counted = passed if not is_hat else repeats - passed
-    runs, times = np.unique(np.stack([counted, repeats])[:, has_value_T], axis=1, return_counts=True)
-    tasks = int(np.sum(times))
+    runs = Counter(zip(counted[has_value_T].tolist(), repeats[has_value_T].tolist(), strict=True))
+    tasks = runs.total()
     variance = sum(
         count * pass_at_k_moments(hits / made, int(made), k).variance
-        for (hits, made), count in zip(runs.T.tolist(), times.tolist(), strict=True)
+        for (hits, made), count in sorted(runs.items())
     )
     return math.sqrt(variance) / tasks if tasks else math.nan
 

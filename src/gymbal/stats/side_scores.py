@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import chain
 
 import numpy as np
 
@@ -134,7 +135,7 @@ def _pass_counts(
 
     A task with fewer than k repeats on one side has no value on either: both are about the same tasks.
     """
-    if not all(is_binary(np.concatenate(side)) for side in rewards):
+    if not all(is_binary(np.fromiter(chain.from_iterable(side), np.float64)) for side in rewards):
         return None
     repeats = [np.array([len(task) for task in side], dtype=np.float64) for side in rewards]
     fewest_T = np.minimum(repeats[0], repeats[1])

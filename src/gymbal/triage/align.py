@@ -154,4 +154,5 @@ def _reweighted(left: SideView, right: SideView, shared: tuple[str, ...]) -> tup
         if pair in ratios:
             counts[ratios[pair]] += count
     usual = counts.most_common(1)
-    return tuple(key for key in shared if not usual or ratios.get(planned[key]) != usual[0][0])
+    plain = {pair for pair, ratio in ratios.items() if usual and ratio == usual[0][0]}
+    return tuple(key for key, pair in planned.items() if pair not in plain)

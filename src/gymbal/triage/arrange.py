@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
 
 import msgspec
@@ -12,7 +11,6 @@ from gymbal.model.rollout_table import PlanTable, RolloutTable
 from gymbal.stats.row_groups import (
     Columns,
     RowGroups,
-    changes,
     choose,
     first_appearances,
     group_rows,
@@ -21,6 +19,7 @@ from gymbal.stats.row_groups import (
     number_names,
     rows_without,
     sizes_of,
+    values_of_groups,
 )
 
 
@@ -97,9 +96,9 @@ def arrange(
         reward_R=rollouts.reward_R,
         groups=len(tasks.keys),
     )
-    numbers: dict[int, set[int]] = defaultdict(set)
-    for task, number in (*changes(task_P, plan.task_R), *rows.changes(rollouts.task_R)):
-        numbers[task].add(number)
+    numbers = values_of_groups(
+        len(tasks.keys), (task_P, plan.task_R), (rows.group_R, rows.in_groups(rollouts.task_R))
+    )
     planned = sizes_of(task_P if len(plan) else task_R, len(tasks.keys))
     absent = rows_without(last_with(number_R, number_P), (plan.task_R, plan.repeat_R))
     failed = set(number_F.tolist())
@@ -110,7 +109,7 @@ def arrange(
                 content=tasks.contents[number],
                 label=tasks.labels[number],
                 cluster=tasks.clusters[number],
-                numbers=tuple(sorted(numbers[number])),
+                numbers=numbers[number],
                 planned=planned[number],
             )
             for key, number in tasks.keys.items()

@@ -20,8 +20,9 @@ Step = tuple[PartName, float | None, float | None]
 
 def measured_by_both(left: SideView, right: SideView, alignment: Alignment) -> tuple[str, ...]:
     """Keys of the shared tasks that have a value on both sides: the common ground."""
+    mine, theirs = left.tasks, right.tasks
     return tuple(
-        key for key in alignment.shared if _value(left, key) is not None and _value(right, key) is not None
+        key for key in alignment.shared if mine[key].value is not None and theirs[key].value is not None
     )
 
 
@@ -70,12 +71,12 @@ def _score_where_other_measured(side: SideView, other: SideView, alignment: Alig
     Tasks weigh as their planned rows do for a mean over rows, so that a row lost on this side changes its own
     task's weight no more; other metrics weigh tasks equally.
     """
-    lost = {key for key in alignment.shared if _value(other, key) is None}
+    lost = {key for key in alignment.shared if other.tasks[key].value is None}
     weighted = side.metric.kind is MetricKind.MEAN
     total = 0.0
     weight = 0
     for key, task in side.tasks.items():
-        value = None if key in lost else _value(side, key)
+        value = None if key in lost else task.value
         if value is not None:
             share = task.planned if weighted else 1
             total += share * value
@@ -84,9 +85,5 @@ def _score_where_other_measured(side: SideView, other: SideView, alignment: Alig
 
 
 def _mean_value(side: SideView, keys: Sequence[str]) -> float | None:
-    values = [value for value in (_value(side, key) for key in keys) if value is not None]
+    values = [value for value in (side.tasks[key].value for key in keys) if value is not None]
     return fmean(values) if values else None
-
-
-def _value(side: SideView, key: str) -> float | None:
-    return side.tasks[key].value

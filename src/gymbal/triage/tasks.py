@@ -35,12 +35,10 @@ def moved_tasks(pair: Pair) -> tuple[MovedTask, ...]:
 
 def outcomes(side: SideView, keys: Sequence[str]) -> TaskOutcomes:
     """Count the tasks `keys` of a side that always, sometimes and never reached a reward of 1."""
-    spans = [(min(rewards), max(rewards)) for rewards in (side.tasks[key].rewards for key in keys)]
-    return TaskOutcomes(
-        always=sum(low >= PASSED for low, _ in spans),
-        sometimes=sum(low < PASSED <= high for low, high in spans),
-        never=sum(high < PASSED for _, high in spans),
-    )
+    rewards_T = [side.tasks[key].rewards for key in keys]
+    always = sum(low >= PASSED for low in map(min, rewards_T))
+    never = sum(high < PASSED for high in map(max, rewards_T))
+    return TaskOutcomes(always=always, sometimes=len(rewards_T) - always - never, never=never)
 
 
 def _move(pair: Pair, key: str) -> MovedTask:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import isnan
 
 from gymbal.model.finding import RESUME_IN_WORDS, Comparison, Finding, RolloutCounts, Rung, Status
@@ -89,7 +90,7 @@ def _answers(side: SideView, task: SideTask) -> list[tuple[int, float]]:
 
 def _unmeasured_reasons(pair: Pair) -> list[str]:
     """Say that unmeasured rollouts can close the gap, where the sides lost different ones and they can."""
-    uneven = any(_unmeasured(pair.left, key) != _unmeasured(pair.right, key) for key in pair.alignment.shared)
+    uneven = _unmeasured(pair.left, pair.alignment.shared) != _unmeasured(pair.right, pair.alignment.shared)
     bounds = difference_range(pair)
     if not uneven or bounds is None or 0.0 not in bounds or not pair.gap.reported:
         return []
@@ -128,14 +129,15 @@ def _truncation_could_close(pair: Pair) -> bool:
     return lost / behind.counts.scored >= abs(pair.gap.reported) if behind.counts.scored else False
 
 
-def _unmeasured(side: SideView, key: str) -> int:
-    task = side.tasks[key]
-    return max(task.planned - len(task.rewards), 0)
+def _unmeasured(side: SideView, keys: Sequence[str]) -> list[int]:
+    """Planned rollouts without a measured one, of each of these tasks."""
+    tasks = [side.tasks[key] for key in keys]
+    return [max(task.planned - len(task.rewards), 0) for task in tasks]
 
 
 def _score_range(pair: Pair, side: SideView, limits: Interval) -> Interval | None:
     rewards = [reward for key in pair.alignment.shared for reward in side.tasks[key].rewards]
-    lost = sum(_unmeasured(side, key) for key in pair.alignment.shared)
+    lost = sum(_unmeasured(side, pair.alignment.shared))
     total = len(rewards) + lost
     if not total or side.counts.expected is None:
         return None
