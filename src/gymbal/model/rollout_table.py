@@ -5,12 +5,14 @@ Names end with what runs along them: `_R` has one entry per row, in the order of
 
 from __future__ import annotations
 
+import itertools
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from itertools import compress
 from math import isnan, nan
+from operator import add, mul
 from struct import pack
 
 import msgspec
@@ -188,13 +190,13 @@ class RolloutTable:
             return 0
         groups: dict[tuple[str, int | None], int] = {}
         group_K = [groups.setdefault((kind.server, kind.stage), len(groups)) for kind in self.kinds]
-        low = min(self.repeat_R)
-        span = max(self.repeat_R) - low + 1
-        # One whole number a key takes half the memory of a tuple.
-        rows = zip(self.kind_R, self.task_R, self.repeat_R, strict=True)
-        return len(
-            {(task * len(groups) + group_K[kind]) * span + repeat - low for kind, task, repeat in rows}
-        )
+        span = max(self.repeat_R) - min(self.repeat_R) + 1
+        # One whole number a key takes half the memory of a tuple, and C alone makes it.
+        task_R = map(mul, self.task_R, itertools.repeat(span))
+        if len(groups) > 1:
+            step = span * (max(self.task_R) - min(self.task_R) + 1)
+            task_R = map(add, task_R, (step * group_K[kind] for kind in self.kind_R))
+        return len(set(map(add, task_R, self.repeat_R)))
 
     def with_kinds(self, change: Callable[[RowKind], RowKind]) -> RolloutTable:
         """The same rows with other kinds; the columns are shared."""
