@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from gymbal.errors import GymbalError, InputError, MissingExtraError, UsageError
-from gymbal.parallel import Engine, WorkersLostError, run_all
+from gymbal.parallel import Engine, WorkersLostError, run_all, workers_of
 
 HAS_RAY = importlib.util.find_spec("ray") is not None
 ENGINES = [
@@ -85,6 +85,21 @@ def test_killed_worker_is_replaced_and_its_jobs_run_again(tmp_path: Path) -> Non
     jobs = [Fatal(n, tmp_path / "marker" if n == 2 else None) for n in range(6)]
     assert list(run_all(die_once, jobs, engine=Engine.PROCESSES, workers=2)) == list(range(6))
     assert (tmp_path / "marker").exists()
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_workers_do_jobs_that_follow_from_results_of_others(engine: Engine) -> None:
+    with workers_of(engine, 2) as workers:
+        assert list(workers.run(square, workers.run(square, range(9)))) == [n**4 for n in range(9)]
+        assert workers.submit(square, 5)() == 25
+
+
+def test_jobs_of_all_kinds_outlive_a_killed_worker(tmp_path: Path) -> None:
+    marker = tmp_path / "marker"
+    with workers_of(Engine.PROCESSES, 2) as workers:
+        jobs = workers.run(die_once, [Fatal(n, marker if n == 3 else None) for n in range(6)])
+        assert list(workers.run(square, jobs)) == [n * n for n in range(6)]
+    assert marker.exists()
 
 
 def test_workers_that_always_die_end_with_an_error() -> None:

@@ -7,12 +7,17 @@ killed, every job without a result runs again.
 from __future__ import annotations
 
 import os
+from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum
-from typing import Any, TypeVar
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from gymbal.errors import GymbalError, UsageError, need
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ProcessPoolExecutor
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")
@@ -34,22 +39,60 @@ class WorkersLostError(GymbalError):
     """Workers were killed again and again, so that a job never ended."""
 
 
-def run_all(
-    work: Callable[[Job], Result], jobs: Sequence[Job], *, engine: Engine, workers: int
-) -> Iterator[Result]:
-    """Yield `work(job)` for each job, in order; `work` is a function of a module, and all else is pickled.
+class Workers(ABC):
+    """Runs jobs in the block that it is entered for; jobs that were begun and not asked for end with it."""
 
-    An error of a job is raised where its result would come. Raises UsageError for fewer than one worker,
-    MissingExtraError for Ray without the `ray` extra, WorkersLostError when workers die `MOST_TRIES` times
-    without a result in between.
+    def __init__(self, count: int) -> None:
+        self._count = count
+
+    def __enter__(self) -> Self:
+        return self
+
+    @abstractmethod
+    def __exit__(self, *_: object) -> None: ...
+
+    @abstractmethod
+    def submit(self, work: Callable[[Job], Result], job: Job) -> Callable[[], Result]:
+        """Have `work(job)` done, and return what waits for its result, or raises its error.
+
+        `work` is a function of a module, and all else is pickled. WorkersLostError is raised when workers die
+        `MOST_TRIES` times without a result in between.
+        """
+
+    def run(self, work: Callable[[Job], Result], jobs: Iterable[Job]) -> Iterator[Result]:
+        """Yield `work(job)` for each job, in order; an error is raised where the result would come."""
+        waiting: deque[Callable[[], Result]] = deque()
+        for job in jobs:
+            waiting.append(self.submit(work, job))
+            if len(waiting) == self._count * JOBS_AHEAD:
+                yield waiting.popleft()()
+        while waiting:
+            yield waiting.popleft()()
+
+
+def workers_of(engine: Engine, count: int) -> Workers:
+    """The workers of an engine, to be entered.
+
+    Raises UsageError for fewer than one worker; entering raises MissingExtraError for Ray without the `ray`
+    extra.
     """
-    if workers < 1:
-        raise UsageError(f"workers must be at least 1, found {workers}")
+    if count < 1:
+        raise UsageError(f"workers must be at least 1, found {count}")
     if engine is Engine.PROCESSES:
-        return _over_processes(work, jobs, workers)
-    if engine is Engine.RAY:
-        return _over_ray(work, jobs, workers)
-    return map(work, jobs)
+        return _Processes(count)
+    return _Ray(count) if engine is Engine.RAY else _InProcess(count)
+
+
+def run_all(
+    work: Callable[[Job], Result], jobs: Iterable[Job], *, engine: Engine, workers: int
+) -> Iterator[Result]:
+    """Do what `Workers.run` does with workers of its own; raise as that and `workers_of` do."""
+    return _run_alone(work, jobs, workers_of(engine, workers))
+
+
+def _run_alone(work: Callable[[Job], Result], jobs: Iterable[Job], workers: Workers) -> Iterator[Result]:
+    with workers:
+        yield from workers.run(work, jobs)
 
 
 def default_workers() -> int:
@@ -57,38 +100,85 @@ def default_workers() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _over_processes(work: Callable[[Job], Result], jobs: Sequence[Job], workers: int) -> Iterator[Result]:
+class _InProcess(Workers):
+    """Does each job when its result is asked for."""
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def submit(self, work: Callable[[Job], Result], job: Job) -> Callable[[], Result]:
+        return partial(work, job)
+
+
+class _Task:
+    """A job of a pool; it is begun anew when the pool breaks."""
+
+    def __init__(self, work: Callable[[Any], Any], job: Any) -> None:
+        self.work = work
+        self.job = job
+        self.future: Future[Any]
+
+
+class _Processes(Workers):
+    """New processes of this machine."""
+
+    def __enter__(self) -> Self:
+        self._pool: ProcessPoolExecutor | None = None
+        self._tasks: list[_Task] = []
+        self._submitted = self._done = self._tries = 0
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._close()
+
+    def submit(self, work: Callable[[Job], Result], job: Job) -> Callable[[], Result]:
+        task = _Task(work, job)
+        self._tasks.append(task)
+        self._submitted += 1
+        self._begin(task)
+        return partial(self._result, task)
+
+    def _begin(self, task: _Task) -> None:
+        from concurrent.futures import Future
+        from concurrent.futures.process import BrokenProcessPool, ProcessPoolExecutor
+        from multiprocessing import get_context
+
+        if self._pool is None:
+            # Forking would copy the locks and threads of whoever calls this.
+            spawn = get_context("spawn")
+            self._pool = ProcessPoolExecutor(self._count, mp_context=spawn, initializer=_begin_worker)
+        try:
+            task.future = self._pool.submit(task.work, task.job)
+        except BrokenProcessPool as error:
+            task.future = Future()
+            task.future.set_exception(error)
+
+    def _result(self, task: _Task) -> Any:
+        while (death := _death_of_worker(task)) is not None:
+            self._tries += 1
+            if self._tries == MOST_TRIES:
+                raise _workers_lost(self._done, self._submitted) from death
+            self._close()
+            for each in self._tasks:
+                if _death_of_worker(each) is not None:
+                    self._begin(each)
+        self._tasks.remove(task)
+        self._done += 1
+        self._tries = 0
+        return task.future.result()
+
+    def _close(self) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(wait=True, cancel_futures=True)
+            self._pool = None
+
+
+def _death_of_worker(task: _Task) -> BaseException | None:
+    """Wait for a job to end; return what says that its worker died and took the result with it."""
     from concurrent.futures.process import BrokenProcessPool
 
-    done = tries = 0
-    while done < len(jobs):
-        try:
-            for result in _through_pool(work, jobs[done:], workers):
-                yield result
-                done, tries = done + 1, 0
-        except BrokenProcessPool as error:
-            tries += 1
-            if tries == MOST_TRIES:
-                raise _workers_lost(done, len(jobs)) from error
-
-
-def _through_pool(work: Callable[[Job], Result], jobs: Sequence[Job], workers: int) -> Iterator[Result]:
-    """Yield the results of one pool of new processes; raise BrokenProcessPool when one of them dies."""
-    from concurrent.futures import Future, ProcessPoolExecutor
-    from multiprocessing import get_context
-
-    # Forking would copy the locks and threads of whoever calls this.
-    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_begin_worker)
-    waiting: deque[Future[Result]] = deque()
-    try:
-        for job in jobs:
-            waiting.append(pool.submit(work, job))
-            if len(waiting) == workers * JOBS_AHEAD:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
+    error = task.future.exception()
+    return error if isinstance(error, BrokenProcessPool) else None
 
 
 def _begin_worker() -> None:
@@ -110,36 +200,45 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def _over_ray(work: Callable[[Job], Result], jobs: Sequence[Job], workers: int) -> Iterator[Result]:
-    ray: Any = need("ray", extra="ray", feature="the engine ray")
-    starts = not ray.is_initialized()
-    if starts:
-        ray.init(num_cpus=workers, include_dashboard=False, log_to_driver=False, logging_level="error")
-    remote = ray.remote(max_retries=MOST_TRIES - 1)(work)
-    waiting: deque[Any] = deque()
-    done = 0
-    try:
-        for job in jobs:
-            waiting.append(remote.remote(job))
-            if len(waiting) == workers * JOBS_AHEAD:
-                yield ray.get(waiting.popleft())
-                done += 1
-        while waiting:
-            yield ray.get(waiting.popleft())
-            done += 1
-    except ray.exceptions.RayTaskError as error:
-        raise error.cause from error
-    except ray.exceptions.WorkerCrashedError as error:
-        raise _workers_lost(done, len(jobs)) from error
-    finally:
-        for reference in waiting:
-            ray.cancel(reference)
-        if starts:
-            ray.shutdown()
+class _Ray(Workers):
+    """A cluster of Ray, which is started here where the program is connected to none."""
+
+    def __enter__(self) -> Self:
+        self._ray: Any = need("ray", extra="ray", feature="the engine ray")
+        self._starts = not self._ray.is_initialized()
+        self._remote = lru_cache(self._ray.remote(max_retries=MOST_TRIES - 1))
+        self._waiting: list[Any] = []
+        self._submitted = 0
+        if self._starts:
+            self._ray.init(
+                num_cpus=self._count, include_dashboard=False, log_to_driver=False, logging_level="error"
+            )
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for reference in self._waiting:
+            self._ray.cancel(reference)
+        if self._starts:
+            self._ray.shutdown()
+
+    def submit(self, work: Callable[[Job], Result], job: Job) -> Callable[[], Result]:
+        reference = self._remote(work).remote(job)
+        self._waiting.append(reference)
+        self._submitted += 1
+        return partial(self._result, reference)
+
+    def _result(self, reference: Any) -> Any:
+        self._waiting.remove(reference)
+        try:
+            return self._ray.get(reference)
+        except self._ray.exceptions.RayTaskError as error:
+            raise error.cause from error
+        except self._ray.exceptions.WorkerCrashedError as error:
+            raise _workers_lost(self._submitted - len(self._waiting) - 1, self._submitted) from error
 
 
 def _workers_lost(done: int, total: int) -> WorkersLostError:
     return WorkersLostError(
-        f"workers were killed {MOST_TRIES} times in a row, after {done} of {total} parts",
+        f"workers were killed {MOST_TRIES} times in a row, after {done} of {total} parts handed out",
         remedy="The machine may be out of memory: use fewer workers.",
     )

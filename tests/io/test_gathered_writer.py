@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gymbal.io import write
-from gymbal.io.write import GatheredWriter
+from gymbal.io.write import GatheredWriter, lengthen
 
 PIECES = st.lists(st.lists(st.binary(max_size=30), max_size=5), max_size=30)
 
@@ -65,3 +65,34 @@ def test_long_files_end_where_their_rows_end(
         writer.flush()
     assert (tmp_path / "file").read_bytes() == b"".join(rows)
     assert bool(taken) is (most > 0)
+
+
+def test_places_of_one_file_are_written_apart(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    lengthen(path, 0, 3)
+    lengthen(path, 3, 4)
+    assert path.read_bytes() == bytes(7)
+    for start, data in ((3, b"defg"), (0, b"abc"), (3, b"DEFG")):
+        with path.open("r+b", buffering=0) as stream:
+            stream.seek(start)
+            writer = GatheredWriter(stream, has_room=True)
+            writer.add([data[:2], data[2:]])
+            writer.flush()
+    assert path.read_bytes() == b"abcDEFG"
+
+
+@pytest.mark.skipif(not hasattr(os, "posix_fallocate"), reason="the system gives no room ahead")
+@pytest.mark.parametrize(("number", "is_full"), [(errno.ENOSPC, True), (errno.EOPNOTSUPP, False)])
+def test_file_is_made_longer_where_the_disk_is_not_full(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, is_full: bool
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr("os.posix_fallocate", refuse)
+    if is_full:
+        with pytest.raises(OSError, match="No space left"):
+            lengthen(tmp_path / "file", 0, 5)
+    else:
+        lengthen(tmp_path / "file", 0, 5)
+        assert (tmp_path / "file").read_bytes() == bytes(5)

@@ -18,6 +18,7 @@ from gymbal.commands.pivot_shards import build_in_shards, plan_parts
 from gymbal.errors import InputError, UsageError
 from gymbal.parallel import Engine
 from gymbal.pivot.options import BuildOptions, MixedGroups
+from gymbal.pivot.shard import PlacedShard, WrittenShard, write_rows
 from gymbal.pivot.split import split_of
 
 HAS_RAY = importlib.util.find_spec("ray") is not None
@@ -79,6 +80,32 @@ def test_shards_of_any_size_give_the_bytes_of_one_pass(
         parts, folder, name="dataset", threshold=0.1, options=options, engine=Engine.IN_PROCESS, workers=1
     )
     assert joined == metrics
+    assert contents(folder) == whole
+
+
+@pytest.mark.parametrize("options", OPTIONS)
+def test_rows_that_are_written_twice_are_there_once(
+    tmp_path: Path, sources: list[Path], monkeypatch: pytest.MonkeyPatch, options: BuildOptions
+) -> None:
+    """A worker that is killed may have written any of its rows; another one writes them all again."""
+    folder = tmp_path / "dataset"
+    pivot_build(sources, folder, options=options)
+    whole = contents(folder)
+
+    def write_twice(placed: PlacedShard) -> WrittenShard:
+        write_rows(placed)
+        return write_rows(placed)
+
+    monkeypatch.setattr("gymbal.commands.pivot_shards.write_rows", write_twice)
+    build_in_shards(
+        plan_parts(sources, None, None, shard_bytes=5000),
+        folder,
+        name="dataset",
+        threshold=0.1,
+        options=options,
+        engine=Engine.IN_PROCESS,
+        workers=3,
+    )
     assert contents(folder) == whole
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -12,12 +13,12 @@ from gymbal.commands.shard_folder import remove_others, shard_folder, shard_name
 from gymbal.io.shards import ByteRange, byte_ranges
 from gymbal.model.pivot import BuildMetrics
 from gymbal.model.trajectory import Trajectory
-from gymbal.parallel import Engine, run_all
+from gymbal.parallel import Engine, Workers, workers_of
 from gymbal.pivot.build import build_from_shards, comparator_of
 from gymbal.pivot.filters import JudgeWanted
 from gymbal.pivot.groups import Groups, RewardRange, group_rewards, groups_of, join_groups
 from gymbal.pivot.options import BuildOptions, MixedGroups, check_options
-from gymbal.pivot.shard import Shard, write_shard
+from gymbal.pivot.shard import Shard, write_rows, write_shard
 from gymbal.readers.base.format import ReadOptions
 from gymbal.readers.detect import detect, format_named
 from gymbal.readers.tools_file import with_tools
@@ -75,20 +76,21 @@ def build_in_shards(
     """
     comparator_of(name, threshold)
     check_options(options)
-    groups: Groups = {}
-    if options.mixed_groups is not MixedGroups.IGNORE:
-        groups = groups_of(join_groups(run_all(rewards_of_part, parts, engine=engine, workers=workers)))
-    recipe = Recipe(name=name, threshold=threshold, options=options, groups=groups)
-    with shard_folder(output) as folder:
+    with shard_folder(output) as folder, workers_of(engine, workers) as pool:
+        groups: Groups = {}
+        if options.mixed_groups is not MixedGroups.IGNORE:
+            groups = groups_of(join_groups(pool.run(rewards_of_part, parts)))
+        recipe = Recipe(name=name, threshold=threshold, options=options, groups=groups)
         jobs = plan_shards(parts, recipe, folder)
         remove_others(folder, [job.path for job in jobs])
         return build_from_shards(
-            _shards(jobs, engine=engine, workers=workers, progress=progress),
+            _shards(jobs, pool, progress),
             output,
             name=name,
             threshold=threshold,
             options=options,
             groups=groups,
+            write=partial(pool.run, write_rows),
             overwrite=overwrite,
         )
 
@@ -100,11 +102,11 @@ def plan_shards(parts: Sequence[Part], recipe: Recipe, folder: Path) -> list[Sha
     return [ShardJob(part, recipe, folder / name) for part, name in zip(parts, names, strict=True)]
 
 
-def _shards(jobs: Sequence[ShardJob], *, engine: Engine, workers: int, progress: Progress) -> Iterator[Shard]:
+def _shards(jobs: Sequence[ShardJob], pool: Workers, progress: Progress) -> Iterator[Shard]:
     """Yield the shards in order; those whose file is there already are not written again."""
     missing = [job for job in jobs if not job.path.exists()]
     is_missing = {job.path for job in missing}
-    written = run_all(shard_of_part, missing, engine=engine, workers=workers)
+    written = pool.run(shard_of_part, missing)
     total = sum(_bytes_of(job.part) for job in jobs)
     done = 0
     progress(done, total)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -54,18 +55,19 @@ def atomic_writer(path: Path) -> Iterator[BinaryIO]:
 class GatheredWriter:
     """Writes long pieces of memory to a file, each copied once: a buffered stream copies them twice.
 
-    `stream` must be unbuffered, and empty. What was added is in the file after `flush`. A long file asks for
+    `stream` must be unbuffered, and empty unless it `has_room`: then the file is as long as it will be, and
+    is written from where `stream` stands. What was added is in the file after `flush`. A long file asks for
     room on the disk before it writes there: a third of the time that a write takes, ext4 spends on keeping
     account of single pages that have no place yet.
     """
 
-    def __init__(self, stream: FileIO) -> None:
+    def __init__(self, stream: FileIO, *, has_room: bool = False) -> None:
         self._descriptor = stream.fileno()
         self._pieces: list[bytes | memoryview] = []
         self._size = 0
         self._written = 0
         self._room = 0
-        self._takes_room = hasattr(os, "posix_fallocate")
+        self._takes_room = not has_room and hasattr(os, "posix_fallocate")
 
     def add(self, pieces: Sequence[bytes | memoryview]) -> None:
         """Write `pieces` one after another; raise OSError when they cannot be written."""
@@ -109,6 +111,20 @@ class GatheredWriter:
         if self._room:
             os.ftruncate(self._descriptor, self._written)
             self._room = 0
+
+
+def lengthen(path: Path, start: int, size: int) -> None:
+    """Make the file `path`, of `start` bytes, `size` bytes longer, with room for them on the disk.
+
+    Raises OSError when there is none. Files of a kind that has no room to take are made longer all the same.
+    """
+    with path.open("r+b" if start else "wb", buffering=0) as stream:
+        try:
+            os.posix_fallocate(stream.fileno(), start, size)
+        except (AttributeError, OSError) as error:
+            if isinstance(error, OSError) and error.errno not in (errno.EOPNOTSUPP, errno.EINVAL):
+                raise
+            os.ftruncate(stream.fileno(), start + size)
 
 
 def _without_start(pieces: Sequence[bytes | memoryview], size: int) -> list[bytes | memoryview]:

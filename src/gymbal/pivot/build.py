@@ -5,7 +5,7 @@ trajectories -> model calls -> label and prefix -> row or reason -> filters -> r
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from pathlib import Path
 
@@ -21,7 +21,7 @@ from gymbal.pivot.lines import ROWS, ROWS_OF_PART, SKIPPED, rows_files, write_li
 from gymbal.pivot.metrics import encode_metrics, metrics_of
 from gymbal.pivot.options import BuildOptions, check_options
 from gymbal.pivot.row import DATASET_NAME
-from gymbal.pivot.shard import Shard, join_shards
+from gymbal.pivot.shard import PlacedShard, Shard, WrittenShard, join_shards
 from gymbal.verify import Comparator, ComparatorConfig
 
 METRICS, CONFIG, CARD = "metrics.json", "config.yaml", "README.md"
@@ -68,16 +68,18 @@ def build_from_shards(
     threshold: float,
     options: BuildOptions,
     groups: Groups,
+    write: Callable[[Iterable[PlacedShard]], Iterable[WrittenShard]],
     overwrite: bool = False,
 ) -> BuildMetrics:
     """Do what `build` does, byte for byte, from `shards`, which come in the order of the sources.
 
-    Raises as `build` does, before the first shard is asked for where it can, and whatever `shards` raises.
+    `write` is that of `join_shards`. Raises as `build` does, before the first shard is asked for where it
+    can, and whatever `shards` and `write` raise.
     """
     comparator_of(name, threshold)
     check_options(options)
     with dataset_folder(output, options, overwrite=overwrite) as folder:
-        tally = join_shards(shards, folder, options)
+        tally = join_shards(shards, folder, options, write)
         metrics = metrics_of(tally, name, options, groups)
         write_descriptions(folder, output, metrics, threshold, options)
     return metrics

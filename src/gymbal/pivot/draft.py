@@ -1,8 +1,8 @@
 """Rows that are judged but not yet written out, in a form that takes as much room as their source.
 
 The prefixes of one trajectory are beginnings of each other, so n rows of it repeat the same bytes n times. A
-draft holds these bytes once, and how many of them stand in each row. Workers hand drafts on, and only the
-process that writes the dataset ever copies whole rows.
+draft holds these bytes once, and how many of them stand in each row. What a file of drafts ends with says how
+long its rows are: so they can be written to their place in the dataset before those of earlier files are.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from gymbal.errors import InputError
 from gymbal.io.write import WRITE_BUFFER_BYTES
 from gymbal.model.pivot import ActionKind
 
-FORMAT = 1
+FORMAT = 2
 """Raised whenever what stands in a file of drafts changes."""
 
 _MAGIC = b"gymbal drafts\n"
@@ -59,6 +59,8 @@ class DraftsEnd(msgspec.Struct, frozen=True, array_like=True, gc=False):
     tally: list[tuple[str, str, int]]
     keys: bytes
     """`Row.key` of every row, one after another."""
+    rows: list[tuple[str, int]]
+    """`Draft.part` of every row, and its bytes."""
 
 
 _decode_draft = msgspec.msgpack.Decoder(Draft).decode
