@@ -219,26 +219,26 @@ def enumerated_p(differences: list[float]) -> float:
 @given(st.lists(st.sampled_from([0.0, 0.25, -0.5, 1.0, -0.75]), min_size=0, max_size=9))
 @settings(max_examples=50)
 def test_sign_flip_equals_enumeration(differences: list[float]) -> None:
-    p = sign_flip_p(np.array(differences), rng=np.random.default_rng(0))
+    p = sign_flip_p(np.array(differences), seed=0)
     assert p == pytest.approx(enumerated_p(differences))
 
 
 def test_sign_flip_of_six_wins_is_one_in_thirty_two() -> None:
     difference_T = np.array([1.0] * 6 + [0.0] * 14)
-    assert sign_flip_p(difference_T, rng=np.random.default_rng(0)) == 1 / 32
+    assert sign_flip_p(difference_T, seed=0) == 1 / 32
 
 
 def test_sign_flip_samples_many_differences_and_never_reaches_zero() -> None:
     all_won = np.ones(40)
-    assert sign_flip_p(all_won, rng=np.random.default_rng(0), draws=999) == 1 / 1000
+    assert sign_flip_p(all_won, seed=0, draws=999) == 1 / 1000
     # 14 won, 6 lost: the exact sign test is 2 * P(Bin(20, 1/2) <= 6) = 0.115318; 20k draws err by .002.
     mixed = np.array([0.5] * 14 + [-0.5] * 6)
-    assert sign_flip_p(mixed, rng=np.random.default_rng(1)) == pytest.approx(0.115318, abs=0.01)
+    assert sign_flip_p(mixed, seed=1) == pytest.approx(0.115318, abs=0.01)
 
 
 def test_sign_flip_depends_on_the_seed_alone() -> None:
     difference_T = np.random.default_rng(5).normal(0.1, 1, 50)
-    first, again = (sign_flip_p(difference_T, rng=np.random.default_rng(7)) for _ in range(2))
+    first, again = (sign_flip_p(difference_T, seed=7) for _ in range(2))
     assert first == again
 
 

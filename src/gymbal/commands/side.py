@@ -14,7 +14,6 @@ from gymbal.model.run import Run
 from gymbal.readers.environment import read_environment
 from gymbal.readers.reference import is_reference, read_reference
 from gymbal.readers.run import read_run
-from gymbal.readers.run.log import read_log_facts
 from gymbal.readers.run.plans import Plans
 
 
@@ -69,7 +68,7 @@ def read_run_with(
 ) -> Run:
     """Read a run with the evidence for it; raises InputError or UsageError for what cannot be read."""
     variables = {name: value for file in evidence.env_files for name, value in read_environment(file).items()}
-    logged = [fact for log in evidence.logs for fact in read_log_facts(Path(log), str(log))]
+    logged = _read_logs(evidence.logs) if evidence.logs else []
     rebuilt: tuple[Fact, ...] = ()
     if evidence.gym_configs or evidence.overrides:
         # Only here, so that reading a run does not wait for what starts programs.
@@ -82,3 +81,9 @@ def read_run_with(
             environment=variables,
         )
     return read_run(side, cluster_field=cluster, stated=variables, more=(logged, rebuilt), plans=plans)
+
+
+def _read_logs(logs: Sequence[str | Path]) -> list[Fact]:
+    from gymbal.readers.run.log import read_log_facts
+
+    return [fact for log in logs for fact in read_log_facts(Path(log), str(log))]

@@ -209,11 +209,11 @@ def components(left: TaskScores, right: TaskScores) -> Components | NotEstimable
     )
 
 
-def sign_flip_p(difference_T: FloatArray, *, rng: np.random.Generator, draws: int = 20_000) -> float:
+def sign_flip_p(difference_T: FloatArray, *, seed: int, draws: int = 20_000) -> float:
     """Two-sided sign-flip permutation p for a mean difference of 0; `difference_T` has one value per task.
 
-    Exact over all 2^m sign patterns of up to 16 nonzero differences, else from `draws` random patterns as
-    (1 + count) / (1 + draws), so that it is never 0.
+    Exact over all 2^m sign patterns of up to 16 nonzero differences, else from `draws` random patterns of
+    `seed` as (1 + count) / (1 + draws), so that it is never 0.
     """
     values = difference_T[difference_T != 0]
     threshold = abs(float(np.sum(values))) - _ROUNDING * float(np.sum(np.abs(values)))
@@ -224,6 +224,7 @@ def sign_flip_p(difference_T: FloatArray, *, rng: np.random.Generator, draws: in
         return float(np.mean(np.abs(sum_P) >= threshold))
     # Differences of the same size flip alike: the number that stays positive among them is binomial.
     sizes, counts = np.unique(np.abs(values), return_counts=True)
+    rng = np.random.default_rng(seed)
     sum_B = np.zeros(draws)
     for size, count in zip(sizes.tolist(), counts.tolist(), strict=True):
         sum_B += size * (2 * rng.binomial(count, 0.5, draws) - count)

@@ -20,4 +20,4 @@ def paired_sign_flip_p(left_T: Sequence[float], right_T: Sequence[float], *, see
     if not left_T:
         return 1.0
     difference_T = np.asarray(right_T, dtype=float) - np.asarray(left_T, dtype=float)
-    return sign_flip_p(difference_T, rng=np.random.default_rng(seed))
+    return sign_flip_p(difference_T, seed=seed)

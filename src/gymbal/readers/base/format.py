@@ -5,14 +5,15 @@ from __future__ import annotations
 import importlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Protocol, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
 import msgspec
 
 from gymbal.errors import InputError
 from gymbal.io.shards import ByteRange
-from gymbal.model.trajectory import Trajectory
-from gymbal.readers.base.records import read_records
+
+if TYPE_CHECKING:
+    from gymbal.model.trajectory import Trajectory
 
 _decode_fields = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
@@ -83,6 +84,8 @@ class Format(msgspec.Struct, frozen=True):
 
 def read_head(path: Path) -> Head:
     """Return the head of `path`; raise InputError when it cannot be read, is empty or holds no JSON."""
+    from gymbal.readers.base.records import read_records
+
     record = next(iter(read_records(path)), None)
     if record is None:
         raise InputError(

@@ -19,7 +19,6 @@ from gymbal.readers.run.config import read_config_facts, read_manifest_facts
 from gymbal.readers.run.interpolation import Environment, leaves
 from gymbal.readers.run.job import driver_environment, read_record_facts, read_submit_config, submit_facts
 from gymbal.readers.run.locate import JobFiles, RunFiles, StemFiles
-from gymbal.readers.run.log import read_log_facts
 from gymbal.readers.run.problems import Reader, read_or_note
 from gymbal.readers.run.provenance import read_environment_of, read_provenance_facts
 from gymbal.readers.run.script import read_script_facts
@@ -114,6 +113,8 @@ def _own_logs(job: JobFiles, config: Mapping[str, Any]) -> list[Path]:
 
 
 def _read_own_log(path: Path, name: str) -> tuple[Fact, ...]:
+    from gymbal.readers.run.log import read_log_facts  # Most runs have no log beside them.
+
     return read_log_facts(path, name, first_bytes=MAX_OWN_LOG_BYTES)
 
 
