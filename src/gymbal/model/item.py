@@ -150,6 +150,9 @@ def read_all(raws: Sequence[bytes]) -> tuple[Item, ...]:
 def batches(raws: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
     """Cut `raws` into stretches that are short enough to be joined without new memory from the system."""
     ends = list(accumulate(map(len, raws)))
+    if ends and ends[-1] <= _BATCH_BYTES:
+        yield raws
+        return
     start = done = 0
     while start < len(raws):
         stop = max(bisect_right(ends, done + _BATCH_BYTES), start + 1)

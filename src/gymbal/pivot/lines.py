@@ -80,8 +80,7 @@ def judged_lines(
             judged = judged._replace(candidates=final)
         part = side_of(trajectory, judge.options.split)
         tally.update(count_trajectory(judged))
-        for candidate in judged.candidates:
-            counts.add(candidate, part)
+        counts.add(judged.candidates, part)
         yield judged, part
     tally.update(counts.tally())
 

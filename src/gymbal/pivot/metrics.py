@@ -61,26 +61,25 @@ def count_candidate(candidate: Candidate, part: str) -> Sequence[tuple[str, str]
 
 
 class CandidateCounts:
-    """Counts candidates one by one, and makes a tally of the counts.
+    """Counts the candidates of trajectories, and makes a tally of the counts.
 
     Many candidates add the same to a tally: what that is, is found once, and counted many times.
     """
 
     def __init__(self) -> None:
         self._tally: Tally = Counter()
-        self._counts: dict[_Shape, int] = {}
+        self._counts: Counter[_Shape] = Counter()
         self._adds: dict[_Shape, Sequence[tuple[str, str]]] = {}
 
-    def add(self, candidate: Candidate, part: str) -> None:
-        """Count a candidate of the side `part`, with its final outcome."""
-        shape = _shape(candidate, part)
-        counts = self._counts
-        count = counts.get(shape, 0)
-        if not count:
-            if len(counts) == _MOST_SHAPES:
-                self._add_up()
-            self._adds[shape] = count_candidate(candidate, part)
-        counts[shape] = count + 1
+    def add(self, candidates: Sequence[Candidate], part: str) -> None:
+        """Count the candidates of a trajectory of the side `part`, with their final outcomes."""
+        if len(self._adds) > _MOST_SHAPES:
+            self._add_up()
+        shapes = _shapes(candidates, part)
+        for shape, candidate in zip(shapes, candidates, strict=True):
+            if shape not in self._adds:
+                self._adds[shape] = count_candidate(candidate, part)
+        self._counts.update(shapes)
 
     def tally(self) -> Tally:
         """What all candidates so far add to a tally."""
@@ -95,14 +94,20 @@ class CandidateCounts:
         self._adds.clear()
 
 
-def _shape(candidate: Candidate, part: str) -> _Shape:
-    """All that decides what a candidate adds to a tally."""
-    call, outcome = candidate.call, candidate.outcome
-    kinds = tuple([item.kind for item in call.items])
-    if isinstance(outcome, Refusal):
-        return call.boundary, kinds, outcome.reason
-    label, info = outcome.label, outcome.info
-    return call.boundary, kinds, part, label.kind, label.tools, info.depth, _missing(info)
+def _shapes(candidates: Sequence[Candidate], part: str) -> list[_Shape]:
+    """All that decides what each candidate of a trajectory adds to a tally."""
+    shapes: list[_Shape] = []
+    missing: tuple[bool, ...] = ()
+    for candidate in candidates:
+        call, outcome = candidate.call, candidate.outcome
+        kinds = tuple([item.kind for item in call.items])
+        if isinstance(outcome, Refusal):
+            shapes.append((call.boundary, kinds, outcome.reason))
+            continue
+        label, info = outcome.label, outcome.info
+        missing = missing or _missing(info)  # the same of all rows of a trajectory
+        shapes.append((call.boundary, kinds, part, label.kind, label.tools, info.depth, missing))
+    return shapes
 
 
 def count_outcome(outcome: Row | Refusal, part: str) -> Sequence[tuple[str, str]]:

@@ -91,7 +91,7 @@ def prefixes_of(trajectory: Trajectory, calls: Sequence[ModelCall]) -> Prefixes:
     items = (*trajectory.seed, *trajectory.items[:last])
     raws, changed = _replayed(items)
     joined = memoryview(b",".join(raws))
-    ends = list(accumulate([len(raw) + 1 for raw in raws], initial=0))  # a comma, or the end, behind each
+    ends = list(accumulate(map(len, raws)))  # the commas left out
     flawed = next((at for at, each in changed.items() if each.refusal is not None), len(items))
     hasher = sha256()
     matching = CallsAndResults()
@@ -105,7 +105,7 @@ def prefixes_of(trajectory: Trajectory, calls: Sequence[ModelCall]) -> Prefixes:
             flaw = matching.refusal_among(items[done:stop] if stop < flawed else items[done:flawed])
             if flaw is None and flawed < stop:
                 flaw = changed[flawed].refusal
-        before, size, done = size, ends[stop] - 1 if stop else 0, stop
+        before, size, done = size, ends[stop - 1] + stop - 1 if stop else 0, stop
         hasher.update(joined[before:size])
         prefixes.append(Prefix(joined[:size], hasher.digest(), flaw or matching.open_call()))
     dropped = Counter(f"{items[at].kind}.{name}" for at, each in changed.items() for name in each.dropped)

@@ -17,17 +17,24 @@ executors write call, result, call, result for one response of two calls.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import compress, pairwise
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from gymbal.model.item import CALLS, MODEL_WRITTEN, Item, ItemKind
 from gymbal.model.pivot import Boundary, ModelCall
 
 _ACTIONS = MODEL_WRITTEN - {ItemKind.REASONING}
 
-# A name of the module is found ten times as fast as a member of an enumeration, and items are many.
-_ASSISTANT, _REASONING = ItemKind.ASSISTANT, ItemKind.REASONING
+# A name of the module is found ten times as fast as a member of an enumeration, and calls are many.
 _STRUCTURAL = Boundary.STRUCTURAL
+
+# One letter stands for each item, so that runs are found without a look at every item again.
+_OUTSIDE, _TEXT, _THOUGHT, _CALL = "-trc"
+_LETTERS = dict.fromkeys(ItemKind, _OUTSIDE)
+_LETTERS |= dict.fromkeys(CALLS, _CALL)
+_LETTERS |= {ItemKind.ASSISTANT: _TEXT, ItemKind.REASONING: _THOUGHT}
+_find_runs = re.compile(f"[^{_OUTSIDE}]+").finditer
 
 
 def split(items: Sequence[Item], call_sizes: Sequence[int] | None = None) -> tuple[ModelCall, ...]:
@@ -36,8 +43,11 @@ def split(items: Sequence[Item], call_sizes: Sequence[int] | None = None) -> tup
     `call_sizes` are the recorded numbers of model-written items per model call. Raises ValueError when they
     do not add up to the model-written items.
     """
-    own = bytes([item.kind in MODEL_WRITTEN and not item.is_scripted for item in items])
-    limits = _structural_limits(items, own) if call_sizes is None else _recorded_limits(own, call_sizes)
+    items = tuple(items)
+    letters = "".join([_OUTSIDE if item.is_scripted else _LETTERS[item.kind] for item in items])
+    limits = (
+        _structural_limits(items, letters) if call_sizes is None else _recorded_limits(letters, call_sizes)
+    )
     return tuple(
         [
             ModelCall(
@@ -45,7 +55,9 @@ def split(items: Sequence[Item], call_sizes: Sequence[int] | None = None) -> tup
                 start=start,
                 stop=stop,
                 boundary=boundary,
-                items=tuple(compress(items[start:stop], own[start:stop])),
+                items=items[start:stop]
+                if _OUTSIDE not in letters[start:stop]
+                else tuple([item for item in items[start:stop] if item.by_policy]),
             )
             for index, (start, stop, boundary) in enumerate(limits)
         ]
@@ -55,8 +67,8 @@ def split(items: Sequence[Item], call_sizes: Sequence[int] | None = None) -> tup
 Limits = tuple[int, int, Boundary]
 
 
-def _recorded_limits(own: bytes, call_sizes: Sequence[int]) -> Iterator[Limits]:
-    written = list(compress(range(len(own)), own))
+def _recorded_limits(letters: str, call_sizes: Sequence[int]) -> Iterator[Limits]:
+    written = [position for position, letter in enumerate(letters) if letter != _OUTSIDE]
     if sum(call_sizes) != len(written) or min(call_sizes, default=1) < 1:
         raise ValueError(f"sizes {list(call_sizes)} do not tile {len(written)} model-written items")
     first = 0
@@ -65,22 +77,14 @@ def _recorded_limits(own: bytes, call_sizes: Sequence[int]) -> Iterator[Limits]:
         first += size
 
 
-def _structural_limits(items: Sequence[Item], own: bytes) -> Iterator[Limits]:
-    """Cut `items`, of which the policy wrote those where `own` is 1."""
-    start = own.find(1)
-    while start >= 0:
-        stop = own.find(0, start)
-        if stop < 0:
-            stop = len(own)
-        yield from _split_run(items, start, stop)
-        start = own.find(1, stop)
-
-
-def _split_run(items: Sequence[Item], start: int, stop: int) -> Iterable[Limits]:
-    kinds = [item.kind for item in items[start:stop]]
-    if _ASSISTANT in kinds and _ASSISTANT in [kind for kind in kinds if kind is not _REASONING][1:]:
-        return _split_at_texts(items, start, stop)
-    return ((start, stop, _STRUCTURAL),)
+def _structural_limits(items: Sequence[Item], letters: str) -> Iterator[Limits]:
+    """Cut `items` into runs, and these into model calls; `letters` are those of `_LETTERS`."""
+    for run in _find_runs(letters):
+        start, stop = run.span()
+        if letters.find(_TEXT, start, stop) >= 0 and _TEXT in run[0].replace(_THOUGHT, "")[1:]:
+            yield from _split_at_texts(items, start, stop)
+        else:
+            yield start, stop, _STRUCTURAL
 
 
 def _split_at_texts(items: Sequence[Item], start: int, stop: int) -> Iterator[Limits]:

@@ -22,7 +22,7 @@ from gymbal.io.ledger import Ledger
 from gymbal.io.shards import ByteRange, read_part
 from gymbal.model.item import MODEL_WRITTEN, Item, ItemKind
 from gymbal.model.trajectory import CutEvidence, RecordedCut, Source, Trajectory
-from gymbal.readers.base.boundaries import TOKEN_IDS_KEY, token_id_cut
+from gymbal.readers.base.boundaries import token_id_cut
 from gymbal.readers.base.content import fields_of
 from gymbal.readers.base.format import Head, ReadOptions
 from gymbal.readers.base.provenance import COUNT_FIELDS, TASK_FIELDS, call_count_of, content_name, name_among
@@ -143,7 +143,8 @@ def _read_row(path: Path, line: Line, call_count_field: str | None) -> Trajector
     except ItemError as error:
         _refuse(path, line, error.problem, error.key)
     source = Source(path=str(path), line=line.number, offset=line.offset)
-    token_ids = token_id_cut(items) if TOKEN_IDS_KEY in data else ()
+    # No item of a usual form carries token ids.
+    token_ids = () if all(item.is_plain for item in items) else token_id_cut(items)
     return _trajectory(source, row, seed, items, tools, instructions, count, token_ids)
 
 

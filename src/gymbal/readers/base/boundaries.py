@@ -10,8 +10,8 @@ from gymbal.model.item import Item
 from gymbal.model.trajectory import CutEvidence, RecordedCut
 
 _TOKEN_IDS = "generation_token_ids"
-TOKEN_IDS_KEY = b'"generation_token_ids"'
-"""Stands in every item, and so in every record, that `token_id_cut` says anything of."""
+_TOKEN_IDS_KEY = b'"generation_token_ids"'
+"""Stands in every item that carries token ids."""
 
 _decode_fields = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
@@ -29,7 +29,7 @@ def token_id_cut(items: Sequence[Item]) -> tuple[RecordedCut, ...]:
 
     It does not fit when items of the policy stand after the last that carries them.
     """
-    if not [item for item in items if TOKEN_IDS_KEY in item.raw]:
+    if not [item for item in items if _TOKEN_IDS_KEY in item.raw]:
         return ()
     written = [item for item in items if item.by_policy]
     sizes = tuple(_sizes(written))
@@ -48,6 +48,6 @@ def _sizes(written: Sequence[Item]) -> Iterator[int]:
 
 
 def _carries_token_ids(raw: bytes) -> bool:
-    if TOKEN_IDS_KEY not in raw:
+    if _TOKEN_IDS_KEY not in raw:
         return False
     return bytes(_decode_fields(raw).get(_TOKEN_IDS, msgspec.Raw(b"null"))).startswith(b"[")
