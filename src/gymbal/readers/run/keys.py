@@ -107,8 +107,9 @@ class Servers:
 
     def resolve(self, agent: str, key: RolloutKey) -> RolloutKey:
         """`key` with the server that ran the row, where that is known."""
-        if key.server != agent or not self._by_agent.get(agent):
+        names = self._by_agent.get(agent)
+        if not names or key.server != agent:
             return key
-        if self.is_one(agent):
-            return key._replace(server=self.name(agent, key.server))
+        if len(names) == 1:
+            return RolloutKey(next(iter(names)), key.stage, key.task, key.repeat)
         return key._replace(server=self._by_row.get((agent, *key[1:]), agent))

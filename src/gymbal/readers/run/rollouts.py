@@ -42,6 +42,8 @@ class RolloutReader:
         self._requests = requests
         self._numbers = numbers
         self._kinds: dict[Any, int] = {}
+        self._last_kind: tuple[Any, int] = (), 0
+        """Most rows are of the same kind as the one before."""
         self._waiting: list[Cells] = []
         """Rows that are not in the table yet: many at once are added in half the time."""
 
@@ -136,10 +138,13 @@ class RolloutReader:
             seen.has_doubled_start,
             seen.tools_used,
         )
+        if shape == self._last_kind[0]:
+            return self._last_kind[1]
         known = self._kinds.get(shape)
         if known is None:
             known = self._kinds[shape] = len(self.table.kinds)
             self.table.kinds.append(_row_kind(row, response, request, seen, file, is_unparsed=is_unparsed))
+        self._last_kind = shape, known
         return known
 
     def _numbers_of(self, row: RolloutRow, request: Request, file: str, server: str) -> tuple[int, int]:
