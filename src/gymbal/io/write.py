@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from io import FileIO
 from pathlib import Path
 from typing import BinaryIO
@@ -65,7 +65,7 @@ class GatheredWriter:
         self._descriptor = stream.fileno()
         self._pieces: list[bytes | memoryview] = []
         self._size = 0
-        self._written = 0
+        self._end = stream.tell()
         self._room = 0
         self._takes_room = not has_room and hasattr(os, "posix_fallocate")
 
@@ -89,18 +89,19 @@ class GatheredWriter:
         self._take_room(size)
         while size:
             written = os.writev(self._descriptor, pieces[:MOST_PIECES])
-            self._written += written
+            _begin_to_store(self._descriptor, self._end, written)
+            self._end += written
             size -= written
             if size:
                 pieces = _without_start(pieces, written)
 
     def _take_room(self, size: int) -> None:
-        end = self._written + size
+        end = self._end + size
         if not self._takes_room or end <= max(self._room, ROOM_BYTES):
             return
         room = end + ROOM_BYTES
         try:
-            os.posix_fallocate(self._descriptor, self._written, room - self._written)
+            os.posix_fallocate(self._descriptor, self._end, room - self._end)
             self._room = room
         except OSError:
             # The disk may be too full for room, and not for the rows; or the file is of a kind that has none.
@@ -109,7 +110,7 @@ class GatheredWriter:
 
     def _give_back(self) -> None:
         if self._room:
-            os.ftruncate(self._descriptor, self._written)
+            os.ftruncate(self._descriptor, self._end)
             self._room = 0
 
 
@@ -125,6 +126,16 @@ def lengthen(path: Path, start: int, size: int) -> None:
             if isinstance(error, OSError) and error.errno not in (errno.EOPNOTSUPP, errno.EINVAL):
                 raise
             os.ftruncate(stream.fileno(), start + size)
+
+
+def _begin_to_store(descriptor: int, start: int, size: int) -> None:
+    """Have the system take what was written to the disk while more is made, in place of all at the end.
+
+    It may forget its copy of what is on the disk; what waits to get there, it keeps.
+    """
+    if hasattr(os, "posix_fadvise"):
+        with suppress(OSError):  # an advice, which some kinds of files do not take
+            os.posix_fadvise(descriptor, start, size, os.POSIX_FADV_DONTNEED)
 
 
 def _without_start(pieces: Sequence[bytes | memoryview], size: int) -> list[bytes | memoryview]:
