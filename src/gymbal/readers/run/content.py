@@ -77,6 +77,8 @@ class _Frame(msgspec.Struct, frozen=True):
     """What is asked beside the input."""
     settings: Settings
     settings_number: int
+    requests: dict[bytes, Request]
+    """Recent ones of an exact frame, by their input as written: it is shorter than all of the request."""
 
 
 class _PlainMessage(msgspec.Struct, gc=False, forbid_unknown_fields=True):
@@ -124,43 +126,57 @@ class RequestReader:
 
     def read_all(self, params: Iterable[msgspec.Raw]) -> list[Request]:
         """Read those of many rows, in their order; raises as `read` does."""
-        recent = self._recent
-        return [recent.get(written) or self._read_new(written) for written in map(bytes, params)]
-
-    def _read_new(self, params: bytes) -> Request:
-        if self._recent_bytes > MAX_RECENT_BYTES:
-            self._recent.clear()
-            self._recent_bytes = 0
-        found = self._recent[params] = self._read(params)
-        self._recent_bytes += len(params)
+        found: list[Request] = []
+        for written in map(bytes, params):
+            frame = self._last_frame
+            if frame and written.startswith(frame.before) and written.endswith(frame.after):
+                asked = written[len(frame.before) : len(written) - len(frame.after)]
+                known = frame.requests.get(asked)
+            else:
+                asked, known = b"", self._recent.get(written)
+            found.append(known or self._read_new(written, asked))
         return found
 
-    def _read(self, params: bytes) -> Request:
-        frame, (items, is_empty) = self._framed(params)
+    def _read_new(self, params: bytes, asked: bytes) -> Request:
+        """Read a request that is not known; `asked` is what stands in the last frame, if anything does."""
+        if self._recent_bytes > MAX_RECENT_BYTES:
+            self._forget()
+            asked = b""
+        frame, asked, (items, is_empty) = self._framed(params, asked)
         content = TaskContent(
             prompt=fingerprint({"input": items, **frame.more}), tools=frame.tools, verifier=None
         )
-        return Request(
+        request = Request(
             content=content,
             content_number=self.contents.setdefault(content, len(self.contents)),
             settings=frame.settings,
             settings_number=frame.settings_number,
             is_empty=is_empty,
         )
+        self._recent[params] = request
+        if frame.is_exact:
+            frame.requests[asked] = request
+        self._recent_bytes += len(params) + len(asked)
+        return request
 
-    def _framed(self, params: bytes) -> tuple[_Frame, tuple[list[Any], bool]]:
-        """What `params` say around their input, and the normal form of that."""
-        last = self._last_frame
-        if last is not None and params.startswith(last.before) and params.endswith(last.after):
+    def _framed(self, params: bytes, asked: bytes) -> tuple[_Frame, bytes, tuple[list[Any], bool]]:
+        """The frame of `params`, their input as written, and the normal form of that."""
+        if asked and self._last_frame:
             try:
-                return last, _normal_input(params[len(last.before) : len(params) - len(last.after)])
+                return self._last_frame, asked, _normal_input(asked)
             except msgspec.DecodeError:
-                pass  # What differs from that request is more than the input.
+                pass  # What differs from the request before is more than the input.
         asked = bytes((_ASKED.decode(params) or _Asked()).input)
         frame = self._frame(params, asked)
         if frame.is_exact:
             self._last_frame = frame
-        return frame, _normal_input(asked)
+        return frame, asked, _normal_input(asked)
+
+    def _forget(self) -> None:
+        self._recent.clear()
+        self._recent_bytes = 0
+        self._frames.clear()
+        self._last_frame = None
 
     def _frame(self, params: bytes, asked: bytes) -> _Frame:
         """What `params` say beside `asked`, their input."""
@@ -184,6 +200,7 @@ class RequestReader:
             more=_asked_beside(params),
             settings=settings,
             settings_number=number,
+            requests={},
         )
 
 

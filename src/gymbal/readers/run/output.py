@@ -209,13 +209,18 @@ _CONTENT = msgspec.json.Decoder(Content)
 _RESULT = msgspec.json.Decoder(_ErrorMember)
 _TEXT = msgspec.json.Decoder(str)
 
+_BEGIN_NO_ERROR = frozenset(b"".join(bytes([byte]) for byte in range(33, 127) if byte not in b'"\\{eE'))
+"""Characters that a text in JSON can begin with and that are neither space nor escape nor in an error."""
+
 
 def _reports_error(result: msgspec.Raw) -> bool:
     data = bytes(result)
-    if b"rror" not in data:
+    is_text = data.startswith(b'"')
+    # Most results are a text that begins with neither word nor object: its first letter says enough.
+    if (is_text and data[1] in _BEGIN_NO_ERROR) or b"rror" not in data:
         return False
     try:
-        if not data.startswith(b'"'):
+        if not is_text:
             return bytes(_RESULT.decode(data).error) != b"null"
         text = _TEXT.decode(data).lstrip()
         if text.startswith("{"):
