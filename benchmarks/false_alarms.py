@@ -93,7 +93,9 @@ OTHERS = (Rung.INTEGRITY, Rung.CODE, Rung.BENCHMARK)
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--rows", type=int, default=24_000, help="rollouts to simulate a cell of healthy ones")
+    parser.add_argument(
+        "--rows", type=int, default=24_000, help="rollouts to simulate a cell of healthy ones"
+    )
     parser.add_argument("--pairs", type=int, default=12, help="pairs a cell, at least")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()

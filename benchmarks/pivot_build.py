@@ -10,8 +10,9 @@ copy is `shutil.copyfile` of the dataset's rows.
 One core: seconds of the processor, kernel included, the best of the rounds in which the ways take turns, so
 that other load on the machine counts as little as it can. Peak memory is that of a process of its own that
 does nothing but build. Engines: seconds of the clock, the best of the rounds, since several processes share
-the work; on a machine with other load, or with no more processors than workers, they say little. Ray is
-measured where it is installed; it is started once, before the clock. Megabytes are decimal.
+the work; on a machine with other load, or with no more processors than workers, they say little. A disk
+bounds them all: `--folder` names a folder in memory. Ray is measured where it is installed; it is started
+once, before the clock. Megabytes are decimal.
 """
 
 from __future__ import annotations
@@ -237,6 +238,9 @@ def report(bench: Bench, kilobytes: int, options: argparse.Namespace) -> None:
         one = engines["processes, 1 worker"]
         for name, value in engines.items():
             print(f"  {name:<24} {value:>7.2f} s {one / value:>8.2f} times as fast as one worker")
+        pool, ray = (engines.get(f"{name}, {options.workers} workers") for name in ("processes", "ray"))
+        if pool and ray:
+            print(f"  ray takes {ray / pool:.2f} times as long as the processes")
 
 
 def main() -> None:
