@@ -18,7 +18,8 @@ from gymbal.model.run import Run
 from gymbal.readers.reference import is_reference, read_reference
 from gymbal.readers.run.locate import locate
 from gymbal.readers.run.plans import Plans
-from gymbal.triage.explain_many import HistoryBetween, explain_many, explain_sides
+from gymbal.triage.explain import HistoryBetween
+from gymbal.triage.explain_many import explain_many, explain_sides
 from gymbal.triage.metric import DEFAULT_METRIC
 
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import inf
+
+import msgspec
 
 from gymbal.errors import UsageError
 from gymbal.model.finding import Gap, Noise, SideSummary, TriageReport
+from gymbal.model.history import CodeHistory
 from gymbal.model.run import Run
 from gymbal.triage.align import align
 from gymbal.triage.classes import split_residual
@@ -21,6 +25,8 @@ from gymbal.triage.verdict import conclude, exit_code
 LADDER = (integrity.check, code.check, benchmark.check, method.check, accounting.check, noise.check)
 """Every rung but the last, in order; the model rung judges by their findings."""
 
+HistoryBetween = Callable[[Run, Run], CodeHistory | None]
+
 
 def explain(
     left: Run,
@@ -33,13 +39,15 @@ def explain(
     margin: float | None = None,
     by_cluster: bool = False,
     strict: bool = False,
+    history: HistoryBetween | None = None,
 ) -> TriageReport:
     """Say why `right` scores differently from `left`.
 
     Every rung is checked whatever the earlier ones said. `level` is that of all intervals and tests, `seed`
     that of the permutation draws; `margin` asks whether the two are shown to be equal within it; with
-    `by_cluster` new tasks are taken to come in the clusters that the runs were read with. Raises UsageError
-    for an unknown metric, where the agent is not clear, and where clusters are asked for and there are none.
+    `by_cluster` new tasks are taken to come in the clusters that the runs were read with. `history` says what
+    lies between the commits of two runs. Raises UsageError for an unknown metric, where the agent is not
+    clear, and where clusters are asked for and there are none.
     """
     pair = pair_up(
         left,
@@ -51,6 +59,8 @@ def explain(
         margin=margin,
         by_cluster=by_cluster,
     )
+    if history is not None:
+        pair = msgspec.structs.replace(pair, history=history(left, right))
     return explain_pair(pair, strict=strict)
 
 

@@ -6,17 +6,16 @@ many equal candidates looks better than the base by chance.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
 from gymbal.model.comparison import CandidateComparison, ComparisonReport, Target
 from gymbal.model.finding import NoiseEstimate, PartName, Rung, TriageReport, Verdict
-from gymbal.model.history import CodeHistory
 from gymbal.model.reference import Reference
 from gymbal.model.run import Run
 from gymbal.stats.multiplicity import holm
-from gymbal.triage.explain import explain_pair, pair_up
+from gymbal.triage.explain import HistoryBetween, explain
 from gymbal.triage.metric import DEFAULT_METRIC
 from gymbal.triage.published.explain import explain_published
 from gymbal.triage.verdict import (
@@ -30,8 +29,6 @@ from gymbal.triage.verdict import (
 WORST_FIRST = (NOT_COMPARABLE_EXIT, CANNOT_TELL_EXIT, DIFFERENCE_EXIT, NO_DIFFERENCE_EXIT)
 
 Side = Run | Reference
-
-HistoryBetween = Callable[[Run, Run], CodeHistory | None]
 
 
 def explain_many(
@@ -98,7 +95,7 @@ def explain_sides(
     The arguments and errors are those of `explain_many`.
     """
     if isinstance(base, Run) and isinstance(candidate, Run):
-        pair = pair_up(
+        return explain(
             base,
             candidate,
             metric=metric,
@@ -107,10 +104,9 @@ def explain_sides(
             seed=seed,
             margin=margin,
             by_cluster=by_cluster,
+            strict=strict,
+            history=history,
         )
-        if history is not None:
-            pair = msgspec.structs.replace(pair, history=history(base, candidate))
-        return explain_pair(pair, strict=strict)
     return explain_published(base, candidate, metric=metric, agent=agent, level=level, strict=strict)
 
 
