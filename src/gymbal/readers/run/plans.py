@@ -5,15 +5,13 @@ Runs that are compared mostly ran the same tasks: their inputs are then the same
 
 from __future__ import annotations
 
+import filecmp
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from gymbal.model.rollout_table import PlanTable
 from gymbal.readers.run.keys import Servers
-
-COMPARED_BYTES = 256 * 1024
-"""Of two files at a time: both stay in a processor's own memory."""
 
 
 class PlanKey(NamedTuple):
@@ -36,9 +34,11 @@ class Plans:
 
     def get(self, key: PlanKey | None) -> PlanTable | None:
         """The plan of equal files; None where it is not held, or a file cannot be read."""
-        if key is None or self._key is None or key[1:] != self._key[1:]:
+        held = self._key
+        if key is None or held is None:
             return None
-        return self._plan if _have_equal_bytes(key.files, self._key.files) else None
+        is_alike = (key.servers, key.cluster_field) == (held.servers, held.cluster_field)
+        return self._plan if is_alike and _have_equal_bytes(key.files, held.files) else None
 
     def keep(self, key: PlanKey | None, plan: PlanTable) -> None:
         """Hold a plan that was read without a problem, from rows that all name their task and repeat."""
@@ -55,14 +55,8 @@ def plan_key(files: Sequence[Path], servers: Servers, cluster_field: str) -> Pla
 
 def _have_equal_bytes(left: Sequence[Path], right: Sequence[Path]) -> bool:
     try:
-        return len(left) == len(right) and all(map(_are_equal, left, right))
+        return len(left) == len(right) and all(
+            filecmp.cmp(mine, theirs, shallow=False) for mine, theirs in zip(left, right, strict=True)
+        )
     except OSError:
         return False
-
-
-def _are_equal(left: Path, right: Path) -> bool:
-    with left.open("rb") as mine, right.open("rb") as theirs:
-        while (block := mine.read(COMPARED_BYTES)) == theirs.read(COMPARED_BYTES):
-            if not block:
-                return True
-    return False
