@@ -23,9 +23,6 @@ Fields = dict[str, msgspec.Raw]
 
 TASK_NESTS = ("task_input", "task_data")
 
-LARGEST_NUMBER = 2**63 - 1
-"""Of a task or repeat, as far as a column holds it."""
-
 _REPEAT_KEY = b'"_ng_rollout_index":'
 
 
@@ -126,7 +123,7 @@ class InputReader:
     def _add(self, data: bytes, file: str) -> None:
         row, named = _FIELDS.decode(data), _NAMED.decode(data)
         kind, key = self._read(row, named, file)
-        if max(key.task, key.repeat) > LARGEST_NUMBER or min(key.task, key.repeat) < -LARGEST_NUMBER - 1:
+        if not -(2**63) <= min(key.task, key.repeat) <= max(key.task, key.repeat) < 2**63:
             raise NotARowError(f"has the number {max(key.task, key.repeat, key=abs)}, which no column holds")
         self.table.append(kind, key.task, key.repeat)
         is_plain = named.task == key.task and named.repeat == key.repeat

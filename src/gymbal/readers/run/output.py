@@ -215,7 +215,7 @@ _CONTENT = msgspec.json.Decoder(Content)
 _RESULT = msgspec.json.Decoder(_ErrorMember)
 _TEXT = msgspec.json.Decoder(str)
 
-_BEGIN_NO_ERROR = frozenset(b"".join(bytes([byte]) for byte in range(33, 127) if byte not in b'"\\{eE'))
+_BEGIN_NO_ERROR = frozenset(range(33, 127)).difference(b'"\\{eE')
 """Characters that a text in JSON can begin with and that are neither space nor escape nor in an error."""
 
 

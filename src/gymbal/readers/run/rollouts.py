@@ -35,10 +35,10 @@ _NO_OUTPUT = msgspec.structs.replace(read_output([]), is_empty=False)
 
 
 class RolloutReader:
-    """Reads the rollouts files of one run into `table`; what its rows have in common is kept once."""
+    """Reads the rollouts files of one run into a table; what its rows have in common is kept once."""
 
     def __init__(self, requests: RequestReader, numbers: RowNumbers) -> None:
-        self.table = RolloutTable()
+        self._table = RolloutTable()
         self._requests = requests
         self._numbers = numbers
         self._kinds: dict[Any, int] = {}
@@ -48,7 +48,7 @@ class RolloutReader:
         """Rows that are not in the table yet: many at once are added in half the time."""
 
     def stream(self, path: Path, name: str) -> RowStream[None]:
-        """The rows of `path`, which is called `name` in facts and problems; each step adds one to `table`."""
+        """The rows of `path`, which is called `name` in facts and problems; each step adds one."""
         return RowStream(
             path,
             name,
@@ -59,11 +59,11 @@ class RolloutReader:
     def finish(self) -> RolloutTable:
         """The table, once all files have been read."""
         self._flush()
-        self.table.contents = list(self._requests.contents)
-        return self.table
+        self._table.contents = list(self._requests.contents)
+        return self._table
 
     def _flush(self) -> None:
-        self.table.extend(self._waiting)
+        self._table.extend(self._waiting)
         self._waiting.clear()
 
     def _add(self, data: bytes, line: int, file: str) -> None:
@@ -93,7 +93,7 @@ class RolloutReader:
         kind = self._kind(row, response, request, seen, file)
         task, repeat = row.task, row.repeat
         if task is None or repeat is None:
-            task, repeat = self._numbers_of(row, request, file, self.table.kinds[kind].server)
+            task, repeat = self._numbers_of(row, request, file, self._table.kinds[kind].server)
         usage = response.usage or _NO_USAGE
         recorded = row.ng_trajectory and row.ng_trajectory.model_calls
         return (
@@ -142,8 +142,8 @@ class RolloutReader:
             return self._last_kind[1]
         known = self._kinds.get(shape)
         if known is None:
-            known = self._kinds[shape] = len(self.table.kinds)
-            self.table.kinds.append(_row_kind(row, response, request, seen, file, is_unparsed=is_unparsed))
+            known = self._kinds[shape] = len(self._table.kinds)
+            self._table.kinds.append(_row_kind(row, response, request, seen, file, is_unparsed=is_unparsed))
         self._last_kind = shape, known
         return known
 
