@@ -78,3 +78,9 @@ def test_split_refuses_sizes_that_do_not_tile(sizes: list[int]) -> None:
 def test_model_call_lists_its_parts() -> None:
     call = split(read("RMCC"))[0]
     assert (len(call.reasoning), len(call.calls), call.text) == (1, 2, "text 1")
+
+
+def test_the_shape_names_the_items_of_a_call_and_leaves_out_results_between() -> None:
+    (call,) = split(read("RCOMH"), [4])
+    assert call.shape == "rata"  # reasoning, call, text, hosted call
+    assert len(call.items) == 4

@@ -49,7 +49,7 @@ _KIND_OF_ROLE = {
 }
 
 
-class Item(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class Item(msgspec.Struct, frozen=True, gc=False):
     kind: ItemKind
     raw: bytes
     """The item as JSON, byte for byte as the source has it."""
@@ -168,12 +168,12 @@ def json_list(raws: Sequence[bytes]) -> bytes:
 def _of_usual_form(raw: bytes, usual: _Usual) -> Item:
     """What `_of_any_form` makes of the item too, in a fraction of the time."""
     if type(usual) is _Result:
-        return Item(kind=_RESULT, raw=raw, type_name=_RESULT_TYPE, call_id=usual.call_id, is_plain=True)
+        return Item(_RESULT, raw, _RESULT_TYPE, call_id=usual.call_id, is_plain=True)
     if type(usual) is _Call:
         return Item(
-            kind=_CALL,
-            raw=raw,
-            type_name=_CALL_TYPE,
+            _CALL,
+            raw,
+            _CALL_TYPE,
             call_id=usual.call_id,
             name=usual.name,
             arguments=usual.arguments,
@@ -182,8 +182,8 @@ def _of_usual_form(raw: bytes, usual: _Usual) -> Item:
     if type(usual) is _Message:
         kind = _KIND_OF_ROLE[usual.role]
         text = _text_of(usual) if kind is _ASSISTANT else None
-        return Item(kind=kind, raw=raw, type_name=_MESSAGE_TYPE, text=text, is_plain=True)
-    return Item(kind=_REASONING, raw=raw, type_name=_REASONING_TYPE, is_plain=True)
+        return Item(kind, raw, _MESSAGE_TYPE, text=text, is_plain=True)
+    return Item(_REASONING, raw, _REASONING_TYPE, is_plain=True)
 
 
 def _text_of(message: _Message) -> str | None:

@@ -78,6 +78,10 @@ class SkipReason(StrEnum):
     """An earlier row has the same request and the same label."""
 
 
+TEXT, THOUGHT, ACT = "tra"
+"""Letters for an assistant message, for reasoning, and for a tool call of any kind."""
+
+
 class ModelCall(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Everything one response emitted: the model-written items of `items[start:stop]` of its trajectory."""
 
@@ -88,6 +92,8 @@ class ModelCall(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     boundary: Boundary
     items: tuple[Item, ...]
     """In the order of emission, without the tool results that may stand between: see `pivot.segment`."""
+    shape: str
+    """What each of `items` is, by a letter: `TEXT`, `THOUGHT` or `ACT`."""
 
     @property
     def reasoning(self) -> tuple[Item, ...]:
@@ -121,8 +127,8 @@ class Skipped(msgspec.Struct, frozen=True, kw_only=True):
     detail: str
 
 
-class PivotInfo(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
-    """`pivot_info` of a row: where it came from. What the source does not say is left out."""
+class PivotOrigin(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """The beginning of `pivot_info`: the trajectory of a row. What the source does not say is left out."""
 
     source: str
     """Name of the file."""
@@ -133,6 +139,11 @@ class PivotInfo(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, g
     task: str | None = None
     rollout: str | None = None
     reward: float | None = None
+
+
+class PivotPlace(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """The rest of `pivot_info`: the model call of a row."""
+
     uuid: str
     """Made from the request and the label, so that the same row has the same one in every dataset."""
     call: int

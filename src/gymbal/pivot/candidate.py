@@ -63,6 +63,7 @@ def judge(
     candidates = []
     for call, prefix in zip(calls, prefixes.of_calls, strict=True):
         found = flaw or _label(trajectory, call, prefix, tools, target)
+        outcome: Row | Refusal
         if isinstance(found, Label):
             if target is not None:
                 refusal = self_score_refusal(found, target, trajectory.tools)
@@ -70,9 +71,7 @@ def judge(
                 refusal = None
             else:
                 refusal = _score_refusal(found, comparator)
-            found = refusal or found
-        if isinstance(found, Label):
-            outcome: Row | Refusal = row_of(frame, call, prefix, found, with_reference=with_reference)
+            outcome = refusal or row_of(frame, call, prefix, found, with_reference=with_reference)
         else:
             outcome = found
         candidates.append(Candidate(call, outcome))
@@ -100,9 +99,7 @@ def _label(
     label = (
         label_of(call, tools.names) if target is None else target.label(call, trajectory.tools, tools.names)
     )
-    if isinstance(label, Refusal):
-        return label
-    return prefix.refusal or label
+    return prefix.refusal or label if isinstance(label, Label) else label
 
 
 def _score_refusal(label: Label, comparator: Comparator) -> Refusal | None:

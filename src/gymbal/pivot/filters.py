@@ -113,7 +113,7 @@ def _filtered(candidate: Candidate, trajectory: Trajectory, options: BuildOption
 
 
 def _confidence_refusal(row: Row, least: Boundary) -> Refusal | None:
-    found = row.info.boundary
+    found = row.place.boundary
     if _BY_CONFIDENCE.index(found) >= _BY_CONFIDENCE.index(least):
         return None
     return Refusal(SkipReason.LOW_CONFIDENCE, f"the boundary is {found}, and {least} is asked for")

@@ -134,7 +134,7 @@ def _write(stream: BinaryIO, line: msgspec.Struct) -> None:
 
 def _indexed(candidate: Candidate, row: Row) -> IndexedCall:
     size = sum(len(part) for part in row.parts)
-    return IndexedCall(candidate.call.index, row.info.uuid, row.label.kind, row.label.tools, size)
+    return IndexedCall(candidate.call.index, row.place.uuid, row.label.kind, row.label.tools, size)
 
 
 def _line_of(
@@ -250,7 +250,7 @@ def row_at(judged: Judged, entry: PivotEntry) -> bytes:
     Raises InputError when the trajectory has another row there, or none: the source or gymbal changed.
     """
     found = next((each.outcome for each in judged.candidates if each.call.index == entry.call), None)
-    if isinstance(found, Row) and found.info.uuid == entry.id:
+    if isinstance(found, Row) and found.place.uuid == entry.id:
         return b"".join(found.parts)
     detail = "another state or label" if isinstance(found, Row) else "no row"
     if isinstance(found, Refusal):

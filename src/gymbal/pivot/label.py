@@ -47,6 +47,8 @@ class _PartStrings(msgspec.Struct, gc=False):
     text: msgspec.Raw = msgspec.Raw(b"null")
 
 
+_CALL_OPENED = b'{"type":"function_call","name":'
+
 _Integer = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
 
 _decode_scalars = msgspec.json.Decoder(dict[str, str | _Integer | bool | None]).decode
@@ -68,9 +70,8 @@ def label_of(call: ModelCall, tool_names: Collection[str]) -> Label | Refusal:
                 return refusal
             holds_scalars = False
         strings = _decode_call(item.raw)
-        encoded.append(
-            b'{"type":"function_call","name":%b,"arguments":%b}' % (strings.name, strings.arguments)
-        )
+        call_pieces = (_CALL_OPENED, strings.name, b',"arguments":', strings.arguments, b"}")
+        encoded.append(b"".join(call_pieces))
         names.append(item.name or "")
     if not encoded:
         return _message_label(call)

@@ -76,8 +76,7 @@ def judged_lines(
     for trajectory in trajectories:
         judged = judge(trajectory)
         if judge.options.dedupe:
-            final = tuple([without_duplicate(candidate, keys) for candidate in judged.candidates])
-            judged = judged._replace(candidates=final)
+            judged = _without_duplicates(judged, keys)
         part = side_of(trajectory, judge.options.split)
         tally.update(count_trajectory(judged))
         counts.add(judged.candidates, part)
@@ -96,12 +95,22 @@ def skipped_line(source: Source, call: int, refusal: Refusal) -> bytes:
     return msgspec.json.encode(line) + b"\n"
 
 
+def _without_duplicates(judged: Judged, keys: set[bytes]) -> Judged:
+    """Do what `without_duplicate` does for every candidate; mostly there are none."""
+    new = [each.outcome.key for each in judged.candidates if type(each.outcome) is Row]
+    if keys.isdisjoint(new) and len(set(new)) == len(new):
+        keys.update(new)
+        return judged
+    final = tuple([without_duplicate(candidate, keys) for candidate in judged.candidates])
+    return judged._replace(candidates=final)
+
+
 def without_duplicate(candidate: Candidate, keys: set[bytes]) -> Candidate:
     """Return `candidate`, refused when its row's key is among `keys`, which else get it."""
     row = candidate.outcome
     if isinstance(row, Refusal):
         return candidate
     if row.key in keys:
-        return Candidate(candidate.call, duplicate_refusal(row.info.uuid))
+        return Candidate(candidate.call, duplicate_refusal(row.place.uuid))
     keys.add(row.key)
     return candidate

@@ -9,14 +9,17 @@ from itertools import compress, repeat
 import msgspec
 
 from gymbal.errors import LedgerMismatchError
-from gymbal.model.item import CALLS, ItemKind
 from gymbal.model.pivot import (
+    ACT,
+    TEXT,
+    THOUGHT,
     ActionKind,
     Boundary,
     BuildMetrics,
     CallCountCheck,
     ModelCall,
-    PivotInfo,
+    PivotOrigin,
+    PivotPlace,
     ReasoningCounts,
     Refusal,
     SkipReason,
@@ -34,7 +37,7 @@ Tally = Counter[tuple[str, str]]
 _Shape = tuple[object, ...]
 _MOST_SHAPES = 4096
 
-PROVENANCE = tuple(name for name in PivotInfo.__struct_fields__ if name != "target")
+PROVENANCE = (*PivotOrigin.__struct_fields__, *(n for n in PivotPlace.__struct_fields__ if n != "target"))
 OPTIONAL_PROVENANCE = ("record", "task", "rollout", "reward")
 """What a source may not say."""
 
@@ -76,10 +79,12 @@ class CandidateCounts:
         if len(self._adds) > _MOST_SHAPES:
             self._add_up()
         shapes = _shapes(candidates, part)
+        self._counts.update(shapes)
+        if len(self._counts) == len(self._adds):
+            return
         for shape, candidate in zip(shapes, candidates, strict=True):
             if shape not in self._adds:
                 self._adds[shape] = count_candidate(candidate, part)
-        self._counts.update(shapes)
 
     def tally(self) -> Tally:
         """What all candidates so far add to a tally."""
@@ -100,13 +105,13 @@ def _shapes(candidates: Sequence[Candidate], part: str) -> list[_Shape]:
     missing: tuple[bool, ...] = ()
     for candidate in candidates:
         call, outcome = candidate.call, candidate.outcome
-        kinds = tuple([item.kind for item in call.items])
-        if isinstance(outcome, Refusal):
-            shapes.append((call.boundary, kinds, outcome.reason))
-            continue
-        label, info = outcome.label, outcome.info
-        missing = missing or _missing(info)  # the same of all rows of a trajectory
-        shapes.append((call.boundary, kinds, part, label.kind, label.tools, info.depth, missing))
+        if type(outcome) is Row:
+            label = outcome.label
+            missing = missing or _missing(outcome.origin)  # the same of all rows of a trajectory
+            depth = outcome.place.depth
+            shapes.append((call.boundary, call.shape, part, label.kind, label.tools, depth, missing))
+        else:
+            shapes.append((call.boundary, call.shape, outcome.reason))
     return shapes
 
 
@@ -114,13 +119,14 @@ def count_outcome(outcome: Row | Refusal, part: str) -> Sequence[tuple[str, str]
     """What the outcome alone adds: the rest of a candidate counts whatever became of it."""
     if isinstance(outcome, Refusal):
         return [("skipped", outcome.reason)]
-    label, info = outcome.label, outcome.info
-    return _of_row(part, label.kind, label.tools, info.depth, info.own_reasoning_items, _missing(info))
+    label, place = outcome.label, outcome.place
+    missing = _missing(outcome.origin)
+    return _of_row(part, label.kind, label.tools, place.depth, place.own_reasoning_items, missing)
 
 
-def _missing(info: PivotInfo) -> tuple[bool, ...]:
+def _missing(origin: PivotOrigin) -> tuple[bool, ...]:
     """Which of `OPTIONAL_PROVENANCE` a row lacks."""
-    return info.record is None, info.task is None, info.rollout is None, info.reward is None
+    return origin.record is None, origin.task is None, origin.rollout is None, origin.reward is None
 
 
 def _of_row(
@@ -143,13 +149,12 @@ def _of_row(
 
 def _of_call(call: ModelCall) -> list[tuple[str, str]]:
     counted = [("candidates", ""), ("boundaries", call.boundary)]
-    kinds = [item.kind for item in call.items]
-    if ItemKind.REASONING in kinds[1:]:
+    if THOUGHT in call.shape[1:]:
         if is_hoisted(call):
             counted.append(("reasoning", "hoisted"))
         if is_interleaved(call):
             counted.append(("reasoning", "interleaved"))
-    if ItemKind.ASSISTANT in kinds and not CALLS.isdisjoint(kinds):
+    if TEXT in call.shape and ACT in call.shape:
         counted.append(("narrate_and_call", ""))
     return counted
 

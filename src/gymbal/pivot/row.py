@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from hashlib import sha256
+from typing import final
 
 import msgspec
 
-from gymbal.model.item import ItemKind
-from gymbal.model.pivot import ActionKind, ModelCall, PivotInfo
-from gymbal.model.target import Target
+from gymbal.model.pivot import THOUGHT, ActionKind, ModelCall, PivotOrigin, PivotPlace
 from gymbal.model.trajectory import Trajectory
 from gymbal.pivot.label import Label
 from gymbal.pivot.prefix import Prefix
@@ -22,12 +21,14 @@ KEY_BYTES = 16
 """128 bits of SHA-256: two different rows never share a key by chance."""
 
 # A name of the module is found ten times as fast as a member of an enumeration, and rows are many.
-_BATCH, _REASONING = ActionKind.FUNCTION_CALL_BATCH, ItemKind.REASONING
+_BATCH = ActionKind.FUNCTION_CALL_BATCH
 
 
+@final
 class Row(msgspec.Struct, frozen=True, gc=False):
     label: Label
-    info: PivotInfo
+    origin: PivotOrigin
+    place: PivotPlace
     key: bytes
     """Digest of the request and the label: equal keys mean the same training row."""
     parts: tuple[bytes | memoryview, ...]
@@ -50,9 +51,8 @@ def agent_name(dataset: str) -> str:
 class Frame(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What all rows of one trajectory have alike."""
 
-    trajectory: Trajectory
-    source: str
-    """Name of the file, without its folder."""
+    origin: PivotOrigin
+    allows_parallel_calls: bool
     seed_calls: int
     """Model calls in the seed."""
     calls: int
@@ -64,23 +64,25 @@ class Frame(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     digest: bytes
     """Of the request without its input items."""
     agent: bytes
+    """What follows the label, up to what `pivot_info` says of the row alone."""
 
 
 def frame_of(trajectory: Trajectory, dataset: str, *, seed_calls: int, calls: int) -> Frame:
     """Prepare what the rows of `trajectory` share, so that nothing of it is hashed or encoded row by row."""
+    origin = _origin(trajectory)
     instructions = trajectory.instructions
     request = b"" if instructions is None else b'"instructions":%b,' % instructions
     tools = b'],"tools":%b,"tool_choice":"auto","parallel_tool_calls":' % trajectory.tools
     agent = msgspec.json.encode({"type": "responses_api_agents", "name": agent_name(dataset)})
     return Frame(
-        trajectory=trajectory,
-        source=trajectory.source.path.rpartition("/")[2],
+        origin=origin,
+        allows_parallel_calls=bool(trajectory.allows_parallel_calls),
         seed_calls=seed_calls,
         calls=calls,
         head=b'{"responses_create_params":{%b"input":[' % request,
         tools=tools,
         digest=sha256(request + tools).digest(),
-        agent=b'"agent_ref":%b,"pivot_info":' % agent,
+        agent=b'"agent_ref":%b,"pivot_info":%b,' % (agent, _encode(origin)[:-1]),
     )
 
 
@@ -92,17 +94,25 @@ def row_of(
     `parallel_tool_calls` is true where the label is a batch and where the source allowed parallel calls.
     `with_reference` adds `reference_output`: the items of the model call, byte for byte.
     """
-    is_parallel = label.kind is _BATCH or frame.trajectory.allows_parallel_calls
+    is_parallel = label.kind is _BATCH or frame.allows_parallel_calls
     flag = b'true},"' if is_parallel else b'false},"'
     action = b"".join((flag, label.field.encode(), b'":', label.raw, label.beside, b","))
     # Both digests have a fixed length: no two rows give the same bytes to hash.
     hasher = _new_hasher()
     hasher.update(b"".join((prefix.digest, frame.digest, action)))
     key = hasher.digest()[:KEY_BYTES]
-    info = _info(frame, call, uuid_text(key), label.target)
+    place = PivotPlace(
+        uuid=uuid_text(key),
+        call=call.index,
+        depth=frame.seed_calls + call.index,
+        trajectory_length=frame.calls,
+        own_reasoning_items=call.shape.count(THOUGHT),
+        boundary=call.boundary,
+        target=label.target,
+    )
     reference = _reference(call) if with_reference else b""
-    tail = b"".join((action, reference, frame.agent, _encode(info), b"}\n"))
-    return Row(label, info, key, (frame.head, prefix.raw, frame.tools, tail), prefix.raw)
+    tail = b"".join((action, reference, frame.agent, _encode(place)[1:], b"}\n"))
+    return Row(label, frame.origin, place, key, (frame.head, prefix.raw, frame.tools, tail), prefix.raw)
 
 
 def uuid_text(key: bytes) -> str:
@@ -116,21 +126,12 @@ def _reference(call: ModelCall) -> bytes:
     return b'"reference_output":[%b],' % b",".join(item.raw for item in call.items)
 
 
-def _info(frame: Frame, call: ModelCall, uuid: str, target: Target | None) -> PivotInfo:
-    trajectory = frame.trajectory
-    index = call.index
-    return PivotInfo(
-        source=frame.source,
+def _origin(trajectory: Trajectory) -> PivotOrigin:
+    return PivotOrigin(
+        source=trajectory.source.path.rpartition("/")[2],
         line=trajectory.source.line,
         record=trajectory.source.record,
         task=trajectory.task,
         rollout=trajectory.rollout,
         reward=trajectory.reward,
-        uuid=uuid,
-        call=index,
-        depth=frame.seed_calls + index,
-        trajectory_length=frame.calls,
-        own_reasoning_items=[item.kind for item in call.items].count(_REASONING),
-        boundary=call.boundary,
-        target=target,
     )

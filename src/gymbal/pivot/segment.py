@@ -22,7 +22,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from gymbal.model.item import CALLS, MODEL_WRITTEN, Item, ItemKind
-from gymbal.model.pivot import Boundary, ModelCall
+from gymbal.model.pivot import ACT, TEXT, THOUGHT, Boundary, ModelCall
 
 _ACTIONS = MODEL_WRITTEN - {ItemKind.REASONING}
 
@@ -30,10 +30,10 @@ _ACTIONS = MODEL_WRITTEN - {ItemKind.REASONING}
 _STRUCTURAL = Boundary.STRUCTURAL
 
 # One letter stands for each item, so that runs are found without a look at every item again.
-_OUTSIDE, _TEXT, _THOUGHT, _CALL = "-trc"
+_OUTSIDE = "-"
 _LETTERS = dict.fromkeys(ItemKind, _OUTSIDE)
-_LETTERS |= dict.fromkeys(CALLS, _CALL)
-_LETTERS |= {ItemKind.ASSISTANT: _TEXT, ItemKind.REASONING: _THOUGHT}
+_LETTERS |= dict.fromkeys(CALLS, ACT)
+_LETTERS |= {ItemKind.ASSISTANT: TEXT, ItemKind.REASONING: THOUGHT}
 _find_runs = re.compile(f"[^{_OUTSIDE}]+").finditer
 
 
@@ -48,20 +48,15 @@ def split(items: Sequence[Item], call_sizes: Sequence[int] | None = None) -> tup
     limits = (
         _structural_limits(items, letters) if call_sizes is None else _recorded_limits(letters, call_sizes)
     )
-    return tuple(
-        [
-            ModelCall(
-                index=index,
-                start=start,
-                stop=stop,
-                boundary=boundary,
-                items=items[start:stop]
-                if _OUTSIDE not in letters[start:stop]
-                else tuple([item for item in items[start:stop] if item.by_policy]),
-            )
-            for index, (start, stop, boundary) in enumerate(limits)
-        ]
-    )
+    calls = []
+    for index, (start, stop, boundary) in enumerate(limits):
+        written, shape = items[start:stop], letters[start:stop]
+        if _OUTSIDE in shape:
+            written, shape = tuple([item for item in written if item.by_policy]), shape.replace(_OUTSIDE, "")
+        calls.append(
+            ModelCall(index=index, start=start, stop=stop, boundary=boundary, items=written, shape=shape)
+        )
+    return tuple(calls)
 
 
 Limits = tuple[int, int, Boundary]
@@ -81,7 +76,7 @@ def _structural_limits(items: Sequence[Item], letters: str) -> Iterator[Limits]:
     """Cut `items` into runs, and these into model calls; `letters` are those of `_LETTERS`."""
     for run in _find_runs(letters):
         start, stop = run.span()
-        if letters.find(_TEXT, start, stop) >= 0 and _TEXT in run[0].replace(_THOUGHT, "")[1:]:
+        if letters.find(TEXT, start, stop) >= 0 and TEXT in run[0].replace(THOUGHT, "")[1:]:
             yield from _split_at_texts(items, start, stop)
         else:
             yield start, stop, _STRUCTURAL

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import msgspec
 
 from gymbal.io.write import WRITE_BUFFER_BYTES, GatheredWriter, atomic_writer, lengthen
-from gymbal.model.pivot import ActionKind, PivotInfo
+from gymbal.model.pivot import ActionKind, PivotOrigin, PivotPlace
 from gymbal.model.trajectory import Source, Trajectory
 from gymbal.pivot.candidate import Judged
 from gymbal.pivot.draft import Draft, DraftLine, DraftsEnd, read_drafts, read_end, write_draft, write_end
@@ -39,10 +39,12 @@ class Shard(NamedTuple):
 
 
 class _Rest(msgspec.Struct):
-    pivot_info: PivotInfo
+    pivot_info: msgspec.Raw
 
 
 _decode_rest = msgspec.json.Decoder(_Rest).decode
+_decode_origin = msgspec.json.Decoder(PivotOrigin).decode
+_decode_place = msgspec.json.Decoder(PivotPlace).decode
 
 _REST_OPENED = b'{"":{"":'
 """Makes one JSON object of `DraftLine.rest`, which begins with the last value of the request."""
@@ -193,9 +195,10 @@ def _writer_at(path: Path, start: int) -> Iterator[GatheredWriter]:
 def _refused_line(source: str, draft: Draft, line: DraftLine, tally: Tally) -> bytes:
     """The skipped line of a duplicate row, which `tally` counted as kept."""
     info = _decode_rest(_REST_OPENED + line.rest).pivot_info
+    origin, place = _decode_origin(info), _decode_place(info)
     label = Label(kind=line.kind or ActionKind.MESSAGE, raw=b"", tools=line.names)
-    refusal = duplicate_refusal(info.uuid)
-    tally.subtract(count_outcome(Row(label, info, b"", (), memoryview(b"")), draft.part))
+    refusal = duplicate_refusal(place.uuid)
+    tally.subtract(count_outcome(Row(label, origin, place, b"", (), memoryview(b"")), draft.part))
     tally.update(count_outcome(refusal, draft.part))
-    place = Source(path=source, line=info.line, offset=draft.offset, record=info.record)
-    return skipped_line(place, info.call, refusal)
+    read_from = Source(path=source, line=origin.line, offset=draft.offset, record=origin.record)
+    return skipped_line(read_from, place.call, refusal)
