@@ -27,6 +27,7 @@ def test_gathered_pieces_arrive_in_order(
     path = tmp_path_factory.mktemp("gathered") / "file"
     with pytest.MonkeyPatch.context() as patch, path.open("wb", buffering=0) as stream:
         patch.setattr(write, "MOST_PIECES", 7)
+        patch.setattr(write, "GATHERED_PIECES", 20)
         patch.setattr(write, "GATHERED_BYTES", buffered)
         patch.setattr("os.writev", write_some)
         writer = GatheredWriter(stream)

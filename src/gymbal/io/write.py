@@ -15,8 +15,11 @@ from gymbal.io.remote import RemotePath, remote_file
 
 WRITE_BUFFER_BYTES = 1024 * 1024
 
-GATHERED_BYTES = 4 * 1024 * 1024
+GATHERED_BYTES = 16 * 1024 * 1024
 """A write drives what Python works with out of the processor's cache: few long ones are better than many."""
+
+GATHERED_PIECES = 8 * 1024
+"""Short pieces are written before they come to so many bytes."""
 
 MOST_PIECES = 1024
 """Pieces that Linux and macOS take in one call."""
@@ -73,7 +76,7 @@ class GatheredWriter:
         """Write `pieces` one after another; raise OSError when they cannot be written."""
         self._pieces += pieces
         self._size += sum(map(len, pieces))
-        if self._size >= GATHERED_BYTES or len(self._pieces) > MOST_PIECES - len(pieces):
+        if self._size >= GATHERED_BYTES or len(self._pieces) >= GATHERED_PIECES:
             self._write()
 
     def flush(self) -> None:
@@ -87,13 +90,12 @@ class GatheredWriter:
             return
         self._pieces, self._size = [], 0
         self._take_room(size)
-        while size:
-            written = os.writev(self._descriptor, pieces[:MOST_PIECES])
+        while pieces:
+            some, rest = pieces[:MOST_PIECES], pieces[MOST_PIECES:]
+            written = os.writev(self._descriptor, some)
             _begin_to_store(self._descriptor, self._end, written)
             self._end += written
-            size -= written
-            if size:
-                pieces = _without_start(pieces, written)
+            pieces = [*_without_start(some, written), *rest] if written < sum(map(len, some)) else rest
 
     def _take_room(self, size: int) -> None:
         end = self._end + size
