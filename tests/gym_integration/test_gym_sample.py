@@ -8,7 +8,6 @@ from gym_servers import EXAMPLES
 import gymbal
 from gymbal.commands.gym_rows_check import check_with_gym
 from gymbal.io.decode import read_yaml
-from gymbal.pivot.config import read_gym_config
 from gymbal.pivot.validate_options import ValidateOptions
 from gymbal.pivot.validate_part import Drawn
 
@@ -37,7 +36,7 @@ def test_gym_disagrees_with_rows_that_only_it_refuses(gym_venv: Path, tmp_path: 
     judged = check_with_gym(
         report,
         sample,
-        read_gym_config(read_yaml(config)),
+        read_yaml(config),
         gym_venv / "bin" / "python",
         max_problems=20,
     )

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from target_labels import (
     ANSWER_1,
@@ -21,32 +21,22 @@ from target_labels import (
 )
 
 from gymbal.commands.pivot_build import pivot_build
-from gymbal.io.decode import read_yaml
+from gymbal.commands.pivot_validate import pivot_validate
 from gymbal.model.target import Target
 from gymbal.pivot.options import BuildOptions
-from gymbal.pivot.targets.wiring import wired
+from gymbal.pivot.validate_options import ValidateOptions
+from gymbal.probe.gym_rows import GymQuestion, ask_gym_about_rows
 
-PROGRAM = Path(__file__).with_name("gym_targets.py")
 EXAMPLE = Path(__file__).parents[2] / "examples" / "rollouts" / "tool_use.rollouts.jsonl"
 REQUEST: Json = {"responses_create_params": {"input": [{"role": "user", "content": "go"}]}}
 
 
 def rewards(gym_venv: Path, target: Target, cases: Sequence[tuple[Json, Json]]) -> list[Any]:
-    """The server's reward for the label of each row under a config; skips where it cannot run."""
-    lines = [json.dumps({"target": target, "row": row, "config": config}) + "\n" for row, config in cases]
-    done = subprocess.run(
-        [str(gym_venv / "bin" / "python"), str(PROGRAM)],
-        input="".join(lines),
-        capture_output=True,
-        encoding="utf-8",
-        timeout=300,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    found = [json.loads(line) for line in done.stdout.splitlines() if line[:1] in '"0123456789']
-    if "missing" in found:
-        pytest.skip(f"the Gym environment lacks a package that {target} needs: openapi-schema-validator")
-    return found
+    """The server's reward for the label of each row under a config, or "failed"."""
+    questions = [GymQuestion(msgspec.Raw(json.dumps(row).encode()), settings) for row, settings in cases]
+    answer = ask_gym_about_rows(gym_venv / "bin" / "python", questions, target)
+    assert [each.refusal for each in answer.verdicts] == [None] * len(cases)
+    return ["failed" if each.reward is None else each.reward for each in answer.verdicts]
 
 
 def source_for(target: Target, folder: Path) -> Path:
@@ -71,11 +61,10 @@ def test_gym_gives_built_labels_of_a_target_a_reward_of_one(
 ) -> None:
     options = BuildOptions(target=target, harness=None)
     metrics = pivot_build(source_for(target, tmp_path), tmp_path / "rows", options=options)
-    settings = dict(wired(read_yaml(tmp_path / "rows" / "config.yaml"), None).settings)
-    lines = (tmp_path / "rows" / "pivots.jsonl").read_text(encoding="utf-8").splitlines()
-    found = rewards(gym_venv, target, [(json.loads(line), settings) for line in lines])
-    assert found == [1.0] * metrics.kept
-    assert metrics.kept > 1
+    sample = ValidateOptions(sample=1000)
+    report = pivot_validate(tmp_path / "rows", options=sample, gym_python=gym_venv / "bin" / "python")
+    assert (report.target, report.gym, report.violations) == (target, "0.7.0", ())
+    assert report.rules["P030"] == report.rules["P031"] == metrics.kept > 1
 
 
 def test_gym_scores_labels_of_swe_pivot_as_the_table_says(gym_venv: Path) -> None:

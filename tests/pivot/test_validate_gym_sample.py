@@ -6,13 +6,20 @@ from pathlib import Path
 
 import pytest
 from episodes import rollout, write_rollouts
+from target_labels import ANSWER_1
+from test_targets import build, text
 
 from gymbal.commands.pivot_build import pivot_build
 from gymbal.commands.pivot_validate import pivot_validate
-from gymbal.errors import MissingExtraError, UsageError
+from gymbal.errors import MissingExtraError
+from gymbal.io.decode import read_yaml
+from gymbal.model.target import Target
+from gymbal.pivot.targets.wiring import wired
 from gymbal.pivot.validate_options import ValidateOptions
 
 PROBED = {"python": "3.13.0", "executable": "python", "packages": {"nemo-gym": ["0.7.0", None]}}
+
+OF_SINGLE_STEP: tuple[str, dict[str, object]] = ("single_step", {"word_count_similarity_threshold": 0.1})
 
 GYM = """#!{python}
 import json, sys
@@ -21,10 +28,11 @@ if "-c" in sys.argv:
 else:
     for line in open(sys.argv[-1]):
         question = json.loads(line)
-        row, settings = question["row"], question["comparator"]
-        assert settings == {{"word_count_similarity_threshold": 0.1}}, settings
-        task = row["pivot_info"]["task"]
-        print(json.dumps({verdicts!r}.get(task, {{"refusal": None, "reward": 1.0, "failure": None}})))
+        row, settings = question["row"], question["settings"]
+        assert (sys.argv[-2], settings) == {asked!r}, (sys.argv[-2], settings)
+        task = row["pivot_info"].get("task")
+        passes = {{"refusal": None, "reward": 1.0 if settings else None, "failure": None}}
+        print(json.dumps({verdicts!r}.get(task, passes)))
 """
 
 
@@ -38,9 +46,12 @@ def dataset(tmp_path: Path) -> Path:
     return tmp_path / "dataset"
 
 
-def gym(folder: Path, verdicts: dict[str, object]) -> Path:
+def gym(
+    folder: Path, verdicts: dict[str, object], *, asked: tuple[str, dict[str, object] | None] = OF_SINGLE_STEP
+) -> Path:
+    """A Python whose Gym is asked about rows of one target, under one server's settings."""
     path = folder / "python"
-    text = GYM.format(python=sys.executable, probed=json.dumps(PROBED), verdicts=verdicts)
+    text = GYM.format(python=sys.executable, probed=json.dumps(PROBED), verdicts=verdicts, asked=asked)
     path.write_text(text, encoding="utf-8")
     path.chmod(0o755)
     return path
@@ -92,6 +103,28 @@ def test_validate_says_when_there_is_no_gym(dataset: Path) -> None:
         pivot_validate(dataset, gym_python=dataset / "absent")
 
 
-def test_validate_has_gym_judge_single_step_rows_only(dataset: Path) -> None:
-    with pytest.raises(UsageError, match="swe_pivot"):
-        pivot_validate(dataset, gym_python=sys.executable, target="swe_pivot")
+def test_validate_has_gym_judge_rows_of_another_target_under_the_settings_of_its_server(
+    tmp_path: Path,
+) -> None:
+    build(tmp_path, "COCOCO", Target.SWE_PIVOT)
+    settings = dict(wired(read_yaml(tmp_path / "dataset" / "config.yaml"), None).settings)
+    asked = ("swe_pivot", settings | {"enable_diff_size_shaping": False})
+    report = pivot_validate(tmp_path / "dataset", gym_python=gym(tmp_path, {}, asked=asked))
+    assert (report.rules["P030"], report.rules["P031"], report.target) == (3, 3, Target.SWE_PIVOT)
+    assert report.violation_count == 0
+
+
+def test_validate_asks_gym_for_no_reward_that_a_judge_would_give(tmp_path: Path) -> None:
+    build(tmp_path, [text(json.dumps(ANSWER_1))], Target.TERMINUS_JUDGE)
+    config = tmp_path / "dataset" / "config.yaml"
+    text_of_config = config.read_text(encoding="utf-8")
+    for now, then in (
+        ("string_similarity: true", "string_similarity: false"),
+        ("judge: false", "judge: true"),
+    ):
+        assert now in text_of_config
+        text_of_config = text_of_config.replace(now, then)
+    config.write_text(text_of_config, encoding="utf-8")
+    python = gym(tmp_path, {}, asked=("terminus_judge", None))
+    report = pivot_validate(tmp_path / "dataset", gym_python=python)
+    assert (report.violation_count, report.rules["P030"], report.rules["P031"]) == (0, 1, 0)

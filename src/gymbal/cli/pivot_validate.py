@@ -45,7 +45,7 @@ from gymbal.cli.render import emit, format_option
 @click.option(
     "--gym-python",
     metavar="PATH",
-    help="Python that NeMo Gym is installed for: its own models and comparator judge a sample too.",
+    help="Python that NeMo Gym is installed for: its own models and verifier judge a sample too.",
 )
 @click.option("--sample", type=click.IntRange(min=1), default=100, show_default=True, help="Rows for that.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Another seed draws other rows.")

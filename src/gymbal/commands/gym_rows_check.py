@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,12 +12,22 @@ import msgspec
 
 from gymbal.io.jsonl import read_lines
 from gymbal.model.pivot import ValidationReport, Violation
-from gymbal.pivot.config import GymConfig
-from gymbal.pivot.parse import LABEL, MAX_SHOWN_LIST, REQUEST, Check, read_agent, read_row
+from gymbal.model.target import Target
+from gymbal.pivot.config import GymConfig, read_gym_config
+from gymbal.pivot.parse import AGENT, LABEL, MAX_SHOWN_LIST, REQUEST, Check, read_agent, read_row
 from gymbal.pivot.rules import RULES
 from gymbal.pivot.scorer import scorer_for
+from gymbal.pivot.targets.registry import row_target
+from gymbal.pivot.targets.validate_part import NO_TOOLS
+from gymbal.pivot.targets.wiring import server_problem, wired
 from gymbal.pivot.validate_part import Drawn
 from gymbal.probe.gym_rows import GymQuestion, GymVerdict, ask_gym_about_rows
+
+Settings = Mapping[str, Any]
+_SettingsOf = Callable[[bytes], Settings | None]
+
+_NULL = msgspec.Raw(b"null")
+_decode_fields = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
 Sample = Sequence[tuple[Path, Drawn]]
 
@@ -31,18 +42,19 @@ class _SampleRow(NamedTuple):
 def check_with_gym(
     report: ValidationReport,
     sample: Sample,
-    config: GymConfig | None,
+    config: object,
     python: str | Path,
     *,
     max_problems: int,
 ) -> ValidationReport:
     """Return `report` with what the Gym beside `python` says to the rows of `sample`.
 
-    They broke no rule here, so whatever Gym says against one is a disagreement. Raises MissingExtraError
-    where there is no Gym to ask.
+    They broke no rule here, so whatever Gym says against one is a disagreement. `config` is the decoded Gym
+    config, None without one. Raises MissingExtraError where there is no Gym to ask.
     """
-    rows = list(_read(sample, config))
-    answer = ask_gym_about_rows(python, [row.question for row in rows])
+    settings_of = _settings_of(report.target, config)
+    rows = list(_read(sample, settings_of))
+    answer = ask_gym_about_rows(python, [row.question for row in rows], report.target)
     judged = list(zip(rows, answer.verdicts, strict=True))
     found = [violation for row, verdict in judged for violation in _violations(row, verdict)]
     scored = [each for each in answer.verdicts if each.reward is not None or each.failure is not None]
@@ -57,23 +69,48 @@ def check_with_gym(
     )
 
 
-def _read(sample: Sample, config: GymConfig | None) -> Iterator[_SampleRow]:
+def _read(sample: Sample, settings_of: _SettingsOf) -> Iterator[_SampleRow]:
     for file, drawn in groupby(sample, key=lambda each: each[0]):
         wanted = {each.line for _, each in drawn}
         for line in read_lines(file):
             if line.number in wanted:
-                question = GymQuestion(msgspec.Raw(line.data), _settings(line.data, config))
+                question = GymQuestion(msgspec.Raw(line.data), settings_of(line.data))
                 yield _SampleRow(file, line.number, line.offset, question)
 
 
-def _settings(line: bytes, config: GymConfig | None) -> Mapping[str, Any] | None:
+def _settings_of(target: Target, config: object) -> _SettingsOf:
+    if config is None:
+        return lambda line: None
+    if target is Target.SINGLE_STEP:
+        return partial(_of_comparator, config=read_gym_config(config))
+    return partial(_of_server, target=target, config=config)
+
+
+def _of_comparator(line: bytes, *, config: GymConfig) -> Settings | None:
     """The settings of the comparator that scores a row; None where they are not known."""
     row = read_row(line)
     agent = None if isinstance(row, Check) else read_agent(row.agent_ref)
-    if config is None or isinstance(agent, Check) or scorer_for(config, agent).comparator is None:
+    if isinstance(agent, Check) or scorer_for(config, agent).comparator is None:
         return None
     block = config.agents[agent] if agent is not None else next(iter(config.agents.values()))
     return config.servers[block.resources_server or ""].comparator
+
+
+def _of_server(line: bytes, *, target: Target, config: object) -> Settings | None:
+    """The settings of the server that scores a row; None where our own verifier cannot say what it gives."""
+    row = _decode_fields(line)
+    agent = read_agent(row.get(AGENT, _NULL))
+    verifier = row_target(target)
+    if isinstance(agent, Check) or verifier is None:
+        return None
+    link = wired(config, agent)
+    tools = bytes(_decode_fields(row[REQUEST]).get("tools", NO_TOOLS))
+    if server_problem(link, target) or verifier.self_score(row, tools, link.settings).reward is None:
+        return None
+    # Like our own score, it leaves aside what every response pays for a long edit.
+    return (
+        {**link.settings, "enable_diff_size_shaping": False} if target is Target.SWE_PIVOT else link.settings
+    )
 
 
 def _violations(row: _SampleRow, verdict: GymVerdict) -> Iterator[Violation]:

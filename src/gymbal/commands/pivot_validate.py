@@ -57,7 +57,7 @@ def pivot_validate(
     those that are counted. `options` ask for more, and then say `max_problems` too. `target` names the
     verifier whose rules hold, told by the config and the first row if it is not given.
 
-    `gym_python` is a Python that NeMo Gym is installed for: its own request models and comparator then judge
+    `gym_python` is a Python that NeMo Gym is installed for: its own request models and verifier then judge
     a sample of the rows too, of `options.sample` or `DEFAULT_SAMPLE` of those that break no rule.
 
     `engine` says where the work is done: `in-process`, over `processes`, or on `ray`, by `workers` of them:
@@ -75,10 +75,6 @@ def pivot_validate(
     config_path = _config_of(dataset, config)
     gym_config = None if config_path is None else read_yaml(config_path)
     verifier = target_of_file(files[0], gym_config) if target is None else target_named(target)
-    if gym_python is not None and verifier is not Target.SINGLE_STEP:
-        raise UsageError(
-            f"Gym's own code can judge rows of {Target.SINGLE_STEP}, and these are of {verifier}"
-        )
     scoring = None if gym_config is None else read_gym_config(gym_config)
     count = default_workers() if workers is None else workers
     checked = validate(
@@ -98,7 +94,7 @@ def pivot_validate(
         return report
     from gymbal.commands.gym_rows_check import check_with_gym
 
-    return check_with_gym(report, checked.sample, scoring, gym_python, max_problems=chosen.max_problems)
+    return check_with_gym(report, checked.sample, gym_config, gym_python, max_problems=chosen.max_problems)
 
 
 def _config_of(dataset: Path, config: str | Path | None) -> Path | None:

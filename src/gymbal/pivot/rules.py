@@ -54,6 +54,6 @@ RULES = {
     "P028": Rule("there are as many rows as were asked for"),
     "P029": Rule("no task is on both sides of a split"),
     "P030": Rule("the request models of an installed Gym take the row"),
-    "P031": Rule("the comparator of an installed Gym gives the label 1.0 against itself"),
+    "P031": Rule("the verifier of an installed Gym gives the label 1.0 against itself"),
 }
 """P022: identical texts of two or more words have a similarity of 0.5, and at 0 any two texts match."""

@@ -195,6 +195,30 @@ _CHECKED_OF_LABEL: dict[type, tuple[tuple[str, ...], ...]] = {
 }
 
 
+class RowSample:
+    """Draws rows: those with the least keys, so parts draw together what one pass would draw."""
+
+    def __init__(self, options: ValidateOptions) -> None:
+        self._size = options.sample
+        self._seed = options.seed
+        self._drawn: list[tuple[int, int, Drawn]] = []
+
+    def draw(self, key: bytes, span: Span) -> None:
+        """Keep the row with the digest `key` while it is among those with the least."""
+        if not self._size:
+            return
+        seeded = sha256(b"%d %b" % (self._seed, key)).digest()[:KEY_BYTES]
+        entry = (-int.from_bytes(seeded, "big"), -span.number, Drawn(seeded, span.number, span.offset))
+        if len(self._drawn) < self._size:
+            heappush(self._drawn, entry)
+        else:
+            heappushpop(self._drawn, entry)
+
+    def rows(self) -> list[Drawn]:
+        """The rows that were drawn, in no order."""
+        return [drawn for *_, drawn in self._drawn]
+
+
 class _Said(NamedTuple):
     """What one part of a row says."""
 
@@ -216,7 +240,7 @@ class _RowChecker:
         self._input = InputChecker()
         self._agent = AgentChecker(job.config, is_required=job.options.require_agent_ref)
         self._notes = Notes(job.options.max_problems)
-        self._sample: list[tuple[int, int, Drawn]] = []
+        self._sample = RowSample(job.options)
 
     def check(self, span: Span) -> None:
         """Check one row and take note of what was found."""
@@ -241,13 +265,12 @@ class _RowChecker:
         self._notes.add_row(key, span)
         if self._with_tasks:
             self._notes.add_task(task_of(read.line), span)
-        if self._options.sample and not is_violation:
-            self._draw(key, span)
+        if not is_violation:
+            self._sample.draw(key, span)
 
     def findings(self, spans: LineSpans) -> PartFindings:
         """What was found, when all rows were checked."""
-        sample = [drawn for *_, drawn in self._sample]
-        return self._notes.findings(spans, sample=sample, unchecked=self._agent.unchecked)
+        return self._notes.findings(spans, sample=self._sample.rows(), unchecked=self._agent.unchecked)
 
     def _check_request(self, read: ReadRow, label: AnyLabel | Check, has_scalars: bool) -> _Said:
         """What request and label break, and a digest of the request."""
@@ -274,12 +297,3 @@ class _RowChecker:
         if scoring.comparator is not None and not (has_scalars and scoring.takes_scalars):
             broken = [*broken, *check_score(read.expected_action, read.tools, scoring.comparator)]
         return _Said((agent.rules, scoring.rules), broken)
-
-    def _draw(self, key: bytes, span: Span) -> None:
-        """Keep the row while its key is among the least: so parts draw together what one pass would draw."""
-        seeded = sha256(b"%d %b" % (self._options.seed, key)).digest()[:KEY_BYTES]
-        entry = (-int.from_bytes(seeded, "big"), -span.number, Drawn(seeded, span.number, span.offset))
-        if len(self._sample) < self._options.sample:
-            heappush(self._sample, entry)
-        else:
-            heappushpop(self._sample, entry)

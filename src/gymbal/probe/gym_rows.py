@@ -1,4 +1,4 @@
-"""What the request models and the comparator of an installed NeMo Gym say to pivot rows."""
+"""What the request models and the verifiers of an installed NeMo Gym say to pivot rows."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from gymbal.errors import MissingExtraError
+from gymbal.model.target import Target
 from gymbal.probe.gym import read_installed_gym
 from gymbal.probe.program import ask_program
 
@@ -22,17 +23,19 @@ SCRIPT = Path(__file__).with_name("gym_rows_script.py")
 class GymQuestion(msgspec.Struct, frozen=True):
     row: msgspec.Raw
     """A line of a dataset."""
-    comparator: Mapping[str, Any] | None
-    """Settings of the comparator that the row's config leads to; None where they are not known."""
+    settings: Mapping[str, Any] | None
+    """Of the verifier that the row's config leads to: of the comparator for single-step rows, else of the
+    server. None where they are not known."""
 
 
 class GymVerdict(msgspec.Struct, frozen=True):
     refusal: str | None
     """Why the request models refuse the row."""
     reward: float | None
-    """What the comparator gives to the row's label for itself. None: it was not asked, or failed."""
+    """What the verifier gives to a response that does what the row's label says. None: it was not asked, or
+    failed."""
     failure: str | None
-    """What the comparator failed with."""
+    """What the verifier failed with."""
 
 
 class GymVerdicts(msgspec.Struct, frozen=True):
@@ -45,28 +48,31 @@ class GymVerdicts(msgspec.Struct, frozen=True):
 _decode_verdict = msgspec.json.Decoder(GymVerdict).decode
 
 
-def ask_gym_about_rows(python: str | Path, questions: Iterable[GymQuestion]) -> GymVerdicts:
-    """Let the Gym that is installed for `python` judge rows; raise MissingExtraError where it cannot."""
+def ask_gym_about_rows(
+    python: str | Path, questions: Iterable[GymQuestion], target: Target = Target.SINGLE_STEP
+) -> GymVerdicts:
+    """Let the Gym of `python` judge rows made for `target`; raise MissingExtraError where it cannot."""
     installed = read_installed_gym(python)
     if isinstance(installed, str) or installed.version is None:
-        raise _missing(python, installed if isinstance(installed, str) else "it is not installed")
+        raise _missing(python, target, installed if isinstance(installed, str) else "it is not installed")
     with tempfile.TemporaryDirectory(prefix="gymbal-rows-") as scratch:
         path = Path(scratch) / "rows.jsonl"
         with path.open("wb") as stream:
             stream.writelines(msgspec.json.encode(question) + b"\n" for question in questions)
         # Without -P the modules beside the script could stand in for those of Gym.
-        answer = ask_program([str(python), "-P", str(SCRIPT), str(path)], seconds=ASK_SECONDS, folder=scratch)
+        command = [str(python), "-P", str(SCRIPT), target, str(path)]
+        answer = ask_program(command, seconds=ASK_SECONDS, folder=scratch)
     if answer.text is None:
-        raise _missing(python, answer.problem or "it said nothing")
+        raise _missing(python, target, answer.problem or "it said nothing")
     try:
         verdicts = tuple(_decode_verdict(line) for line in answer.text.splitlines())
     except msgspec.DecodeError as error:
-        raise _missing(python, f"it said something else: {error}") from error
+        raise _missing(python, target, f"it said something else: {error}") from error
     return GymVerdicts(installed.version, verdicts)
 
 
-def _missing(python: str | Path, detail: str) -> MissingExtraError:
+def _missing(python: str | Path, target: Target, detail: str) -> MissingExtraError:
     return MissingExtraError(
-        f"checking rows needs NeMo Gym with its single-step server beside {python}: {detail}",
+        f"checking {target} rows needs NeMo Gym and the server that scores them beside {python}: {detail}",
         remedy="Install nemo-gym in an environment of its own, and name its Python with --gym-python.",
     )

@@ -9,7 +9,7 @@ from gymbal.pivot.rules import RULES, Rule, Severity
 
 _SHARED = (
     *("P001", "P007", "P008", "P010", "P011", "P012", "P013", "P014", "P015", "P016", "P017"),
-    *("P021", "P023", "P024", "P025", "P026", "P027", "P028", "P029"),
+    *("P021", "P023", "P024", "P025", "P026", "P027", "P028", "P029", "P030", "P031"),
 )
 """Rules of the single-step target that hold for every row."""
 

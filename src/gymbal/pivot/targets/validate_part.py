@@ -26,7 +26,7 @@ from gymbal.pivot.targets.servers import SERVERS
 from gymbal.pivot.targets.terminus_judge import ANSWER
 from gymbal.pivot.targets.wiring import Wired, server_problem, wired
 from gymbal.pivot.validate_options import ValidateOptions, check_fields, task_of
-from gymbal.pivot.validate_part import UNREADABLE, Notes, PartFindings, PartJob
+from gymbal.pivot.validate_part import UNREADABLE, Notes, PartFindings, PartJob, RowSample
 
 NO_TOOLS = b"[]"
 
@@ -66,10 +66,13 @@ class _RowChecker:
         self._input = InputChecker()
         self._links = _Links(job.target, job.config, self._options)
         self._notes = Notes(self._options.max_problems, rules_of(job.target))
+        self._sample = RowSample(self._options)
+        self._is_flawed = False
         self._unchecked: dict[str, None] = {}
 
     def check(self, span: Span) -> None:
         """Check one row and take note of what was found."""
+        self._is_flawed = False
         read = self._reader.read(span)
         if isinstance(read, Check):
             self._notes.kinds[UNREADABLE] += 1
@@ -88,17 +91,20 @@ class _RowChecker:
         if self._options.asks_for_fields:
             self._note(self._options.field_rules, check_fields(read.line, self._options), span)
         says = b"\0".join(bytes(row.get(name, b"")) for name in (LABEL, ANSWER, "metadata", "harness"))
-        self._notes.add_row(sha256(b"%b\0%b" % (request_key, says)).digest()[:KEY_BYTES], span)
+        key = sha256(b"%b\0%b" % (request_key, says)).digest()[:KEY_BYTES]
+        self._notes.add_row(key, span)
+        if not self._is_flawed:
+            self._sample.draw(key, span)
         if self._with_tasks:
             self._notes.add_task(task_of(read.line), span)
 
     def findings(self, spans: LineSpans) -> PartFindings:
         """What was found, when all rows were checked."""
-        return self._notes.findings(spans, sample=[], unchecked=list(self._unchecked))
+        return self._notes.findings(spans, sample=self._sample.rows(), unchecked=list(self._unchecked))
 
     def _note(self, checked: tuple[str, ...], broken: list[Check], span: Span) -> None:
         self._notes.count(checked)
-        self._notes.add(broken, span)
+        self._is_flawed |= bool(broken) and self._notes.add(broken, span)
 
     def _check_request(self, read: ReadRow, span: Span) -> tuple[RequestVerdict, bytes]:
         """Note what the request breaks; return the verdict and a digest. A list of tools may be missing."""
