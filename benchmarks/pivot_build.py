@@ -1,11 +1,13 @@
-"""Speed and memory of `gymbal pivot build`, beside a plain converter and a copy of its own output.
+"""Speed and memory of `gymbal pivot build`, beside plain converters and a copy of its own output.
 
     python benchmarks/pivot_build.py [--megabytes 100] [--rounds 5] [--workers 2]
 
-The plain converter decodes each rollout with Python's json, cuts it behind tool results, and encodes one
-dictionary per model call. It checks nothing. Both read the same generated rollouts, long ones, none of which
-repeats another, in the same process, and write to the same folder; their outputs are removed in between. The
-copy is `shutil.copyfile` of the dataset's rows.
+A plain converter decodes each rollout with Python's json, cuts it behind tool results, and encodes one
+dictionary per model call. It checks nothing. One writes the request and the label alone; the other writes the
+rows that gymbal does, field by field: it hashes them for their uuids and leaves duplicates out. All read the
+same generated rollouts, long ones, none of which repeats another, each in a new process, and write to one
+folder; their outputs are removed in between. The copy is `shutil.copyfile` of the dataset's rows. A build
+ends when its files are on the disk, so the copy is also measured with that, as is the converter to same rows.
 
 One core: seconds of the processor, kernel included, the best of the rounds in which the ways take turns, so
 that other load on the machine counts as little as it can. Peak memory is that of a process of its own that
@@ -18,19 +20,25 @@ once, before the clock. Megabytes are decimal.
 from __future__ import annotations
 
 import argparse
+import hashlib
 import importlib.util
 import json
+import os
 import random
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+import uuid
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from importlib import import_module
+from itertools import islice
+from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from gymbal.commands.pivot_build import pivot_build
 
@@ -108,22 +116,40 @@ def generate(path: Path, kilobytes: int, megabytes: int) -> None:
             task += 1
 
 
-def convert_plainly(source: Path, target: Path) -> int:
+class Files(NamedTuple):
+    source: Path
+    dataset: Path
+    """Folder of the build."""
+    other: Path
+    """What the other ways write."""
+
+    @property
+    def rows(self) -> Path:
+        return self.dataset / "pivots.jsonl"
+
+
+def convert_plainly(files: Files) -> int:
     """Write one dictionary per model call, and return how many."""
     count = 0
-    with source.open(encoding="utf-8") as rows, target.open("w", encoding="utf-8") as out:
+    with files.source.open(encoding="utf-8") as rows, files.other.open("w", encoding="utf-8") as out:
         for line in rows:
             row = json.loads(line)
             request, output = row["responses_create_params"], row["response"]["output"]
-            start = 0
-            for stop in range(1, len(output) + 1):
-                is_last = stop == len(output) or output[stop]["type"] == "function_call_output"
-                if output[stop - 1]["type"] == "function_call_output":
-                    start = stop
-                elif is_last:
-                    out.write(json.dumps(plain_row(request, output, start, stop)) + "\n")
-                    count += 1
+            for start, stop in cuts_of(output):
+                out.write(json.dumps(plain_row(request, output, start, stop)) + "\n")
+                count += 1
     return count
+
+
+def cuts_of(output: list[dict[str, Any]]) -> Iterator[tuple[int, int]]:
+    """Where each model call starts and stops."""
+    start = 0
+    for stop in range(1, len(output) + 1):
+        is_last = stop == len(output) or output[stop]["type"] == "function_call_output"
+        if output[stop - 1]["type"] == "function_call_output":
+            start = stop
+        elif is_last:
+            yield start, stop
 
 
 def plain_row(request: dict[str, Any], output: list[dict[str, Any]], start: int, stop: int) -> dict[str, Any]:
@@ -140,10 +166,92 @@ def plain_row(request: dict[str, Any], output: list[dict[str, Any]], start: int,
     return {"responses_create_params": params | {"parallel_tool_calls": True}, "expected_action": action}
 
 
-def processor_seconds(work: Callable[[], object]) -> float:
+def convert_to_same_rows(files: Files) -> int:
+    """Write the rows that gymbal does, each once, to the disk, and return how many."""
+    seen: set[str] = set()
+    with files.source.open(encoding="utf-8") as rows, files.other.open("w", encoding="utf-8") as out:
+        for number, line in enumerate(rows, 1):
+            for key, text in same_rows(json.loads(line), files.source.name, number):
+                if key not in seen:
+                    seen.add(key)
+                    out.write(text)
+        out.flush()
+        os.fsync(out.fileno())
+    return len(seen)
+
+
+def same_rows(row: dict[str, Any], name: str, number: int) -> Iterator[tuple[str, str]]:
+    """The hash and the line of each model call."""
+    request, output = row["responses_create_params"], row["response"]["output"]
+    cuts = list(cuts_of(output))
+    task = hashed(json.dumps([request["input"], request["tools"]]))
+    origin = {"source": name, "line": number, "task": task, "reward": row["reward"]}
+    origin["rollout"] = f"{row['_ng_task_index']}-{row['_ng_rollout_index']}"
+    agent = json.dumps({"type": "responses_api_agents", "name": "speed_agent"})
+    for index, (start, stop) in enumerate(cuts):
+        plain = plain_row(request, output, start, stop)
+        # What is hashed is dumped once: a converter that dumps it a second time takes twice as long.
+        params, action = json.dumps(plain["responses_create_params"]), json.dumps(plain["expected_action"])
+        key = hashed(params + action)
+        kinds = [item["type"] for item in output[start:stop]]
+        place = {"uuid": str(uuid.UUID(key[:32], version=4)), "call": index, "depth": index}
+        place |= {"trajectory_length": len(cuts), "own_reasoning_items": kinds.count("reasoning")}
+        info = json.dumps(origin | place | {"boundary": "structural"})
+        pieces = [f'"responses_create_params": {params}', f'"expected_action": {action}']
+        pieces += [f'"agent_ref": {agent}', f'"pivot_info": {info}']
+        yield key, "{" + ", ".join(pieces) + "}\n"
+
+
+def hashed(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def check_same(ours: Path, theirs: Path, rows: int = 500) -> None:
+    """Raise SystemExit unless the first rows decode to the same, but for names that are made of a hash."""
+    with ours.open("rb") as left, theirs.open("rb") as right:
+        for one, other in zip(islice(left, rows), islice(right, rows), strict=True):
+            if without_hashes(json.loads(one)) != without_hashes(json.loads(other)):
+                raise SystemExit("the two converters write other rows")
+
+
+def without_hashes(row: dict[str, Any]) -> dict[str, Any]:
+    info = {name: value for name, value in row["pivot_info"].items() if name not in ("uuid", "task")}
+    return row | {"pivot_info": info}
+
+
+def build(files: Files, **engine: Any) -> int:
+    return pivot_build(files.source, files.dataset, name="speed", **engine).kept
+
+
+def copy(files: Files) -> None:
+    shutil.copyfile(files.rows, files.other)
+
+
+def copy_to_disk(files: Files) -> None:
+    copy(files)
+    with files.other.open("rb+") as stream:
+        os.fsync(stream.fileno())
+
+
+WAYS: dict[str, Callable[[Files], object]] = {
+    "build": build,
+    "copy": copy,
+    "copy to the disk": copy_to_disk,
+    "plain": convert_plainly,
+    "plain to the same rows": convert_to_same_rows,
+}
+
+
+def processor_seconds(way: str, files: Files) -> float:
     start = time.process_time()
-    work()
+    WAYS[way](files)
     return time.process_time() - start
+
+
+def alone(way: str, files: Files) -> float:
+    """Seconds of `way` in a new process: none works in memory that another left in pieces."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        return pool.submit(processor_seconds, way, files).result()
 
 
 def clock_seconds(work: Callable[[], object]) -> float:
@@ -156,33 +264,29 @@ class Bench:
     """The files of one shape."""
 
     def __init__(self, folder: Path, kilobytes: int, megabytes: int) -> None:
-        self.source, self.dataset = folder / "rollouts.jsonl", folder / "dataset"
-        self.other = folder / "other.jsonl"
-        generate(self.source, kilobytes, megabytes)
-        self.rows = pivot_build(self.source, self.dataset, name="speed").kept
-        if convert_plainly(self.source, self.other) != self.rows:
-            raise SystemExit("the two converters disagree on the number of rows")
-        self.read = self.source.stat().st_size
-        self.written = (self.dataset / "pivots.jsonl").stat().st_size
-
-    def build(self, **engine: Any) -> None:
-        pivot_build(self.source, self.dataset, name="speed", **engine)
+        self.files = files = Files(folder / "rollouts.jsonl", folder / "dataset", folder / "other.jsonl")
+        generate(files.source, kilobytes, megabytes)
+        self.rows = build(files)
+        for convert in (convert_plainly, convert_to_same_rows):
+            if convert(files) != self.rows:
+                raise SystemExit("the converters disagree on the number of rows")
+        check_same(files.rows, files.other)
+        self.read = files.source.stat().st_size
+        self.written = files.rows.stat().st_size
 
     def clear(self) -> None:
-        shutil.rmtree(self.dataset, ignore_errors=True)
-        self.other.unlink(missing_ok=True)
+        shutil.rmtree(self.files.dataset, ignore_errors=True)
+        self.files.other.unlink(missing_ok=True)
 
     def one_core(self, rounds: int) -> dict[str, float]:
         """Best seconds of each way."""
         best: dict[str, float] = {}
         for _ in range(rounds):
             self.clear()
-            found = {"build": processor_seconds(self.build)}
-            rows = self.dataset / "pivots.jsonl"
-            found["copy"] = processor_seconds(partial(shutil.copyfile, rows, self.other))
-            self.other.unlink()
-            found["plain"] = processor_seconds(lambda: convert_plainly(self.source, self.other))
-            best = {name: min(value, best.get(name, value)) for name, value in found.items()}
+            for way in WAYS:  # the build comes first: the others copy its rows
+                self.files.other.unlink(missing_ok=True)
+                found = alone(way, self.files)
+                best[way] = min(found, best.get(way, found))
         return best
 
     def engines(self, workers: int, rounds: int) -> dict[str, float]:
@@ -199,7 +303,7 @@ class Bench:
         for _ in range(rounds):
             for name, engine in ways.items():
                 self.clear()
-                value = clock_seconds(partial(self.build, **engine))
+                value = clock_seconds(partial(build, self.files, **engine))
                 best[name] = min(value, best.get(name, value))
         return best
 
@@ -207,7 +311,7 @@ class Bench:
         if sys.platform != "linux":
             return None
         self.clear()
-        command = [sys.executable, "-c", PEAK, str(self.source), str(self.dataset)]
+        command = [sys.executable, "-c", PEAK, str(self.files.source), str(self.files.dataset)]
         done = subprocess.run(command, capture_output=True, text=True, check=True)
         return int(done.stdout) * 1024 / MEGABYTE
 
@@ -228,8 +332,10 @@ def report(bench: Bench, kilobytes: int, options: argparse.Namespace) -> None:
     for name, value in best.items():
         each = value / bench.rows * 1e6
         print(f"  {name:<24} {value:>7.2f} s {written / value:>8.0f} MB/s out {each:>8.0f} us a row")
-    print(f"  build is {best['plain'] / best['build']:.1f} times as fast as the plain converter", end=", ")
-    print(f"and takes {best['build'] / best['copy']:.1f} times as long as the copy")
+    for name in ("plain", "plain to the same rows"):
+        print(f"  build is {best[name] / best['build']:.1f} times as fast as {name}")
+    for name in ("copy", "copy to the disk"):
+        print(f"  build takes {best['build'] / best[name]:.1f} times as long as {name}")
     peak = bench.peak_megabytes()
     if peak is not None:
         print(f"  peak memory of build: {peak:.0f} MB")
