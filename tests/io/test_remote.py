@@ -5,8 +5,12 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import pickle
 from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import fsspec
@@ -24,6 +28,10 @@ from gymbal.io.remote import RemotePath, path_of
 from gymbal.io.write import write_bytes
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "rollouts" / "tool_use.rollouts.jsonl"
+
+
+class SilentHandler(SimpleHTTPRequestHandler):
+    def log_message(self, *_: object) -> None: ...
 
 
 @pytest.fixture
@@ -54,6 +62,39 @@ def test_paths_keep_their_url() -> None:
     assert path_of("a/b") == Path("a/b")
     assert path_of("file:///a/b") == Path("/a/b")
     assert not isinstance(path_of("file:///a/b"), RemotePath)
+
+
+def test_paths_keep_that_their_url_names_no_host() -> None:
+    path = path_of("local:///data/a/b.jsonl")
+    assert str(path) == "local:///data/a/b.jsonl"
+    assert str(path.with_name("c") / "d") == "local:///data/a/c/d"
+    assert (str(path.parent), str(path.parent.parent.parent)) == ("local:///data/a", "local:///")
+    assert pickle.loads(pickle.dumps(path)) == path
+    assert path_of(str(path)) == path
+
+
+def test_dataset_at_a_url_without_a_host_is_that_of_the_file(tmp_path: Path) -> None:
+    for engine in ("in-process", "processes"):
+        there = f"local://{tmp_path}/{engine}"
+        pivot_build(f"local://{EXAMPLE}", there, name="x", engine=engine)
+        pivot_build(EXAMPLE, tmp_path / "here", name="x")
+        assert files_of(tmp_path / engine)["pivots.jsonl"] == files_of(tmp_path / "here")["pivots.jsonl"]
+        assert pivot_validate(there).config == f"{there}/config.yaml"
+
+
+def test_lines_are_streamed_from_a_web_server(tmp_path: Path) -> None:
+    pytest.importorskip("aiohttp")  # fsspec reads the web with it
+    (tmp_path / "rollouts.jsonl").write_bytes(EXAMPLE.read_bytes())
+    handler = partial(SilentHandler, directory=str(tmp_path))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_port}"
+        metrics = pivot_build(f"{url}/rollouts.jsonl", tmp_path / "pivots")
+        with pytest.raises(InputError, match="cannot be read"):
+            pivot_build(f"{url}/absent.jsonl", tmp_path / "absent", source_format="gym_rollouts")
+        server.shutdown()
+    assert metrics == pivot_build(tmp_path / "rollouts.jsonl", tmp_path / "pivots")
+    assert not (tmp_path / "absent").exists()
 
 
 def test_url_of_an_unknown_kind_is_refused() -> None:

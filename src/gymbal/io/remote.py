@@ -23,6 +23,9 @@ from gymbal.errors import InputError, MissingExtraError, UsageError, need
 SCHEME = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]+)://")
 LOCAL = "file"
 
+_NO_HOST = "\0"
+"""Segment of a path whose URL names no host, as `hdfs:///user` does: a path has no empty segments."""
+
 _REMOTE_ERRORS = (
     ("botocore.exceptions", "BotoCoreError"),
     ("botocore.exceptions", "ClientError"),
@@ -49,7 +52,8 @@ def path_of(place: str | Path) -> Path:
     if found["scheme"] == LOCAL:
         return Path(place[found.end() :])
     _check_scheme(found["scheme"], place)
-    return RemotePath(place)
+    rest = place[found.end() :]
+    return RemotePath(f"{found[0]}{_NO_HOST}{rest}" if rest.startswith("/") else place)
 
 
 def is_remote(path: Path) -> bool:
@@ -63,7 +67,8 @@ class RemotePath(PosixPath):
     def __str__(self) -> str:
         """The URL."""
         scheme, *segments = self.parts
-        return f"{scheme}//{'/'.join(segments)}"
+        url = f"{scheme}//{'/'.join(segments)}"
+        return url.replace(f"//{_NO_HOST}", "//" if len(segments) > 1 else "///", 1)
 
     def __fspath__(self) -> str:
         return str(self)
