@@ -28,6 +28,7 @@ def test_gathered_pieces_arrive_in_order(
     with pytest.MonkeyPatch.context() as patch, path.open("wb", buffering=0) as stream:
         patch.setattr(write, "MOST_PIECES", 7)
         patch.setattr(write, "GATHERED_PIECES", 20)
+        patch.setattr(write, "BEHIND_BYTES", 60)
         patch.setattr(write, "GATHERED_BYTES", buffered)
         patch.setattr("os.writev", write_some)
         writer = GatheredWriter(stream)
@@ -66,6 +67,29 @@ def test_long_files_end_where_their_rows_end(
         writer.flush()
     assert (tmp_path / "file").read_bytes() == b"".join(rows)
     assert bool(taken) is (most > 0)
+
+
+@pytest.mark.skipif(not hasattr(os, "posix_fadvise"), reason="the system takes no advice")
+def test_what_is_far_behind_is_given_up_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    advised: list[tuple[int, int]] = []
+    monkeypatch.setattr(write, "GATHERED_BYTES", 30)
+    monkeypatch.setattr(write, "BEHIND_BYTES", 100)
+    monkeypatch.setattr("os.posix_fadvise", lambda _, start, size, __: advised.append((start, size)))
+    with (tmp_path / "file").open("wb", buffering=0) as stream:
+        writer = GatheredWriter(stream)
+        for _ in range(40):
+            writer.add([bytes(10)])
+        writer.flush()
+    written = given_up = 0
+    for start, size in advised:
+        if start == written:
+            written += size
+        else:
+            assert start == given_up
+            given_up += size
+            assert given_up <= written - 100
+    assert written == 400
+    assert 270 <= given_up <= 300
 
 
 def test_places_of_one_file_are_written_apart(tmp_path: Path) -> None:

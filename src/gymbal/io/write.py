@@ -24,6 +24,11 @@ GATHERED_PIECES = 8 * 1024
 MOST_PIECES = 1024
 """Pieces that Linux and macOS take in one call."""
 
+BEHIND_BYTES = 128 * 1024 * 1024
+"""What was written longer ago is on the disk. The memory that still holds it serves for what is written next:
+on a virtual machine, to get new memory from the host takes longer than to fill it.
+"""
+
 ROOM_BYTES = 16 * 1024 * 1024
 """A file that is longer than this gets room on the disk in steps of so many bytes."""
 
@@ -68,7 +73,7 @@ class GatheredWriter:
         self._descriptor = stream.fileno()
         self._pieces: list[bytes | memoryview] = []
         self._size = 0
-        self._end = stream.tell()
+        self._end = self._kept_from = stream.tell()
         self._room = 0
         self._takes_room = not has_room and hasattr(os, "posix_fallocate")
 
@@ -93,9 +98,17 @@ class GatheredWriter:
         while pieces:
             some, rest = pieces[:MOST_PIECES], pieces[MOST_PIECES:]
             written = os.writev(self._descriptor, some)
-            _begin_to_store(self._descriptor, self._end, written)
+            _store(self._descriptor, self._end, written)
             self._end += written
+            self._forget_stored()
             pieces = [*_without_start(some, written), *rest] if written < sum(map(len, some)) else rest
+
+    def _forget_stored(self) -> None:
+        """Have the system give up its copy of what is far behind."""
+        size = self._end - BEHIND_BYTES - self._kept_from
+        if size >= GATHERED_BYTES:
+            _store(self._descriptor, self._kept_from, size)
+            self._kept_from += size
 
     def _take_room(self, size: int) -> None:
         end = self._end + size
@@ -130,10 +143,10 @@ def lengthen(path: Path, start: int, size: int) -> None:
             os.ftruncate(stream.fileno(), start + size)
 
 
-def _begin_to_store(descriptor: int, start: int, size: int) -> None:
+def _store(descriptor: int, start: int, size: int) -> None:
     """Have the system take what was written to the disk while more is made, in place of all at the end.
 
-    It may forget its copy of what is on the disk; what waits to get there, it keeps.
+    It forgets its copy of what is on the disk already; what waits to get there, it keeps.
     """
     if hasattr(os, "posix_fadvise"):
         with suppress(OSError):  # an advice, which some kinds of files do not take
