@@ -24,7 +24,7 @@ GATHERED_PIECES = 8 * 1024
 MOST_PIECES = 1024
 """Pieces that Linux and macOS take in one call."""
 
-BEHIND_BYTES = 128 * 1024 * 1024
+BEHIND_BYTES = 64 * 1024 * 1024
 """What was written longer ago is on the disk. The memory that still holds it serves for what is written next:
 on a virtual machine, to get new memory from the host takes longer than to fill it.
 """
