@@ -24,6 +24,7 @@ from gymbal.commands.pivot_build import pivot_build
 from gymbal.commands.pivot_validate import pivot_validate
 from gymbal.model.target import Target
 from gymbal.pivot.options import BuildOptions
+from gymbal.pivot.targets.servers import SERVERS
 from gymbal.pivot.validate_options import ValidateOptions
 from gymbal.probe.gym_rows import GymQuestion, ask_gym_about_rows
 
@@ -74,6 +75,17 @@ def test_gym_scores_labels_of_swe_pivot_as_the_table_says(gym_venv: Path) -> Non
         for name, arguments, settings, _ in table
     ]
     assert rewards(gym_venv, Target.SWE_PIVOT, cases) == [reward for *_, reward in table]
+
+
+def test_gym_finds_the_call_of_swe_pivot_in_each_place_where_it_may_stand(gym_venv: Path) -> None:
+    call = {"type": "function_call", "name": "edit", "arguments": json.dumps({"new_str": "a" * 5000})}
+    rows: list[Json] = [
+        {"expected_action": call},
+        {"expected_answer": json.dumps(call)},
+        {"expected_answer": "a text", "metadata": {"expected_action": call}},
+    ]
+    settings: Json = {"reward_mode": "continuous", **SERVERS[Target.SWE_PIVOT].left_aside}
+    assert rewards(gym_venv, Target.SWE_PIVOT, [(REQUEST | row, settings) for row in rows]) == [1.0] * 3
 
 
 def test_gym_scores_labels_of_terminus_judge_as_the_table_says(gym_venv: Path) -> None:

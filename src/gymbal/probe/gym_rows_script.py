@@ -75,19 +75,43 @@ class OtherServer:
     def reward(self, row: Json, settings: Json) -> float:
         config = self._config(**(PLACE | {"name": self._target} | settings))
         server = self._server(config=config, server_client=self._client)
-        body = self._verify_request.model_validate({**row, "response": response_to(row)})
+        body = self._verify_request.model_validate({**row, "response": response_to(row, self._target)})
         return float(asyncio.run(server.verify(body)).reward)
 
 
-def response_to(row: Json) -> Json:
+def response_to(row: Json, target: str) -> Json:
     """A response that does what the label of the row says."""
     response = {"id": "r", "created_at": 1, "model": "m", "object": "response", "tools": []}
-    return response | {"parallel_tool_calls": True, "tool_choice": "auto", "output": items_of(row)}
+    items = items_of(action_of(row, target))
+    return response | {"parallel_tool_calls": True, "tool_choice": "auto", "output": items}
 
 
-def items_of(row: Json) -> list[Json]:
-    """The items of that response."""
-    action = row.get("expected_action") or {"type": "message", "content": row["expected_answer"]}
+def action_of(row: Json, target: str) -> Json:
+    """What the row expects, from where the target's server looks for it."""
+    if target == "terminus_judge":
+        return {"type": "message", "content": row["expected_answer"]}
+    if target != "swe_pivot":
+        return dict(row["expected_action"])
+    metadata = row.get("metadata") or {}
+    places = (
+        row.get("expected_action"),
+        decoded(row.get("expected_answer")),
+        metadata.get("expected_action"),
+    )
+    calls = [each for each in places if isinstance(each, dict) and each.get("type") == "function_call"]
+    return calls[0]
+
+
+def decoded(text: str | None) -> object:
+    """The JSON value in a text; None for any other text."""
+    try:
+        return json.loads(text or "")
+    except ValueError:
+        return None
+
+
+def items_of(action: Json) -> list[Json]:
+    """The items of a response that does what is expected."""
     if action["type"] == "message":
         content = [{"type": "output_text", "text": action["content"], "annotations": []}]
         message = {"type": "message", "id": "m", "role": "assistant", "status": "completed"}
