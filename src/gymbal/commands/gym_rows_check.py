@@ -18,16 +18,16 @@ from gymbal.pivot.parse import AGENT, LABEL, MAX_SHOWN_LIST, REQUEST, Check, rea
 from gymbal.pivot.rules import RULES
 from gymbal.pivot.scorer import scorer_for
 from gymbal.pivot.targets.registry import row_target
+from gymbal.pivot.targets.servers import SERVERS
 from gymbal.pivot.targets.validate_part import NO_TOOLS
 from gymbal.pivot.targets.wiring import server_problem, wired
 from gymbal.pivot.validate_part import Drawn
 from gymbal.probe.gym_rows import GymQuestion, GymVerdict, ask_gym_about_rows
+from gymbal.readers.base.content import fields_of
+from gymbal.readers.base.responses import NULL
 
 Settings = Mapping[str, Any]
 _SettingsOf = Callable[[bytes], Settings | None]
-
-_NULL = msgspec.Raw(b"null")
-_decode_fields = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
 Sample = Sequence[tuple[Path, Drawn]]
 
@@ -98,19 +98,16 @@ def _of_comparator(line: bytes, *, config: GymConfig) -> Settings | None:
 
 def _of_server(line: bytes, *, target: Target, config: object) -> Settings | None:
     """The settings of the server that scores a row; None where our own verifier cannot say what it gives."""
-    row = _decode_fields(line)
-    agent = read_agent(row.get(AGENT, _NULL))
+    row = fields_of(line)
+    agent = read_agent(row.get(AGENT, NULL))
     verifier = row_target(target)
     if isinstance(agent, Check) or verifier is None:
         return None
     link = wired(config, agent)
-    tools = bytes(_decode_fields(row[REQUEST]).get("tools", NO_TOOLS))
+    tools = bytes(fields_of(bytes(row[REQUEST])).get("tools", NO_TOOLS))
     if server_problem(link, target) or verifier.self_score(row, tools, link.settings).reward is None:
         return None
-    # Like our own score, it leaves aside what every response pays for a long edit.
-    return (
-        {**link.settings, "enable_diff_size_shaping": False} if target is Target.SWE_PIVOT else link.settings
-    )
+    return {**link.settings, **SERVERS[target].left_aside}
 
 
 def _violations(row: _SampleRow, verdict: GymVerdict) -> Iterator[Violation]:

@@ -49,10 +49,10 @@ def path_of(place: str | Path) -> Path:
     found = SCHEME.match(place)
     if found is None:
         return Path(place)
-    if found["scheme"] == LOCAL:
-        return Path(place[found.end() :])
-    _check_scheme(found["scheme"], place)
     rest = place[found.end() :]
+    if found["scheme"] == LOCAL:
+        return Path(rest)
+    _check_scheme(found["scheme"], place)
     return RemotePath(f"{found[0]}{_NO_HOST}{rest}" if rest.startswith("/") else place)
 
 
@@ -67,8 +67,9 @@ class RemotePath(PosixPath):
     def __str__(self) -> str:
         """The URL."""
         scheme, *segments = self.parts
-        url = f"{scheme}//{'/'.join(segments)}"
-        return url.replace(f"//{_NO_HOST}", "//" if len(segments) > 1 else "///", 1)
+        if segments[:1] == [_NO_HOST]:
+            return f"{scheme}///{'/'.join(segments[1:])}"
+        return f"{scheme}//{'/'.join(segments)}"
 
     def __fspath__(self) -> str:
         return str(self)

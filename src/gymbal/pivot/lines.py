@@ -97,7 +97,7 @@ def skipped_line(source: Source, call: int, refusal: Refusal) -> bytes:
 
 def _without_duplicates(judged: Judged, keys: set[bytes]) -> Judged:
     """Do what `without_duplicate` does for every candidate; mostly there are none."""
-    new = [each.outcome.key for each in judged.candidates if type(each.outcome) is Row]
+    new = [each.outcome.key for each in judged.candidates if isinstance(each.outcome, Row)]
     if keys.isdisjoint(new) and len(set(new)) == len(new):
         keys.update(new)
         return judged

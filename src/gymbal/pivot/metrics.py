@@ -105,7 +105,7 @@ def _shapes(candidates: Sequence[Candidate], part: str) -> list[_Shape]:
     missing: tuple[bool, ...] = ()
     for candidate in candidates:
         call, outcome = candidate.call, candidate.outcome
-        if type(outcome) is Row:
+        if isinstance(outcome, Row):
             label = outcome.label
             missing = missing or _missing(outcome.origin)  # the same of all rows of a trajectory
             depth = outcome.place.depth

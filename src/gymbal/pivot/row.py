@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from hashlib import sha256
-from typing import final
 
 import msgspec
 
@@ -24,7 +23,6 @@ KEY_BYTES = 16
 _BATCH = ActionKind.FUNCTION_CALL_BATCH
 
 
-@final
 class Row(msgspec.Struct, frozen=True, gc=False):
     label: Label
     origin: PivotOrigin

@@ -48,9 +48,7 @@ class GymVerdicts(msgspec.Struct, frozen=True):
 _decode_verdict = msgspec.json.Decoder(GymVerdict).decode
 
 
-def ask_gym_about_rows(
-    python: str | Path, questions: Iterable[GymQuestion], target: Target = Target.SINGLE_STEP
-) -> GymVerdicts:
+def ask_gym_about_rows(python: str | Path, questions: Iterable[GymQuestion], target: Target) -> GymVerdicts:
     """Let the Gym of `python` judge rows made for `target`; raise MissingExtraError where it cannot."""
     installed = read_installed_gym(python)
     if isinstance(installed, str) or installed.version is None:

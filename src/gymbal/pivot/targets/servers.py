@@ -22,6 +22,8 @@ class Server(NamedTuple):
     """Lines of the settings beside the threshold."""
     agent_settings: tuple[str, ...] = ()
     description: str = ""
+    left_aside: Mapping[str, Any] = {}
+    """Settings that take from the server what a label's own score leaves aside."""
 
     def lines(self, threshold: float) -> str:
         """The settings in YAML, indented to stand in the server's block."""
@@ -58,6 +60,7 @@ SERVERS: Mapping[Target, Server] = {
         # The server's own default. In continuous mode even the label loses reward by its length.
         settings=("reward_mode: binary",),
         description="single tool calls of a coding agent",
+        left_aside={"enable_diff_size_shaping": False},
     ),
     Target.TERMINUS_JUDGE: Server(
         name="terminus_judge",

@@ -67,12 +67,11 @@ class _RowChecker:
         self._links = _Links(job.target, job.config, self._options)
         self._notes = Notes(self._options.max_problems, rules_of(job.target))
         self._sample = RowSample(self._options)
-        self._is_flawed = False
         self._unchecked: dict[str, None] = {}
 
     def check(self, span: Span) -> None:
         """Check one row and take note of what was found."""
-        self._is_flawed = False
+        before = self._notes.violation_count
         read = self._reader.read(span)
         if isinstance(read, Check):
             self._notes.kinds[UNREADABLE] += 1
@@ -93,7 +92,7 @@ class _RowChecker:
         says = b"\0".join(bytes(row.get(name, b"")) for name in (LABEL, ANSWER, "metadata", "harness"))
         key = sha256(b"%b\0%b" % (request_key, says)).digest()[:KEY_BYTES]
         self._notes.add_row(key, span)
-        if not self._is_flawed:
+        if self._notes.violation_count == before:
             self._sample.draw(key, span)
         if self._with_tasks:
             self._notes.add_task(task_of(read.line), span)
@@ -104,7 +103,7 @@ class _RowChecker:
 
     def _note(self, checked: tuple[str, ...], broken: list[Check], span: Span) -> None:
         self._notes.count(checked)
-        self._is_flawed |= bool(broken) and self._notes.add(broken, span)
+        self._notes.add(broken, span)
 
     def _check_request(self, read: ReadRow, span: Span) -> tuple[RequestVerdict, bytes]:
         """Note what the request breaks; return the verdict and a digest. A list of tools may be missing."""
