@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple, Protocol
 
 import msgspec
-from msgspec import Raw
 
+from gymbal.model.json_fields import decode_fields
 from gymbal.model.pivot import ModelCall
 from gymbal.model.target import Target
 from gymbal.pivot.parse import LABEL, AnyLabel, CallLabel, MessageLabel
@@ -17,7 +17,6 @@ Action = tuple[tuple[str | None, str | None], ...] | str | None
 """What a model call did: name and arguments of its calls in order, else its text, else nothing."""
 
 _decode_label = msgspec.json.Decoder(AnyLabel).decode
-_decode_fields = msgspec.json.Decoder(dict[str, Raw]).decode
 
 
 class _OfRow(Protocol):
@@ -65,7 +64,7 @@ def _answer_of_call(call: ModelCall) -> Action:
 
 
 def _answer_of_row(row: ReadRow) -> Action:
-    answer = answer_of(_decode_fields(row.line))
+    answer = answer_of(decode_fields(row.line))
     if answer is None:
         raise msgspec.DecodeError("the row has no text that it expects")
     return answer

@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from gymbal.io.line_spans import Span
+from gymbal.model.json_fields import decode_fields
 from gymbal.model.target import Target
 from gymbal.pivot.audit_item import ItemPrint, print_of, system_print
 from gymbal.pivot.audit_label import Action, label_terms
@@ -64,7 +65,6 @@ class _Beside(Struct, gc=False):
 _decode_beside = msgspec.json.Decoder(_Beside).decode
 _decode_text = msgspec.json.Decoder(str | None).decode
 _decode_list = msgspec.json.Decoder(list[Raw]).decode
-_decode_fields = msgspec.json.Decoder(dict[str, Raw]).decode
 
 
 class AuditRowReader:
@@ -127,7 +127,7 @@ def _reference(encoded: Raw) -> tuple[ItemPrint, ...] | None:
     if is_null(encoded):
         return None
     try:
-        items = data if data.startswith(b"[") else bytes(_decode_fields(data)["output"])
+        items = data if data.startswith(b"[") else bytes(decode_fields(data)["output"])
         return tuple(print_of(bytes(raw)) for raw in _decode_list(items))
     except (msgspec.DecodeError, KeyError, RecursionError):
         return ()

@@ -14,6 +14,7 @@ import msgspec
 from msgspec import Raw
 
 from gymbal.model.item import Item, ItemKind, read_item
+from gymbal.model.json_fields import decode_fields
 from gymbal.model.trajectory import Repair, Trajectory
 
 MAX_LAYERS = 8
@@ -24,7 +25,6 @@ Containers = Mapping[str, Mapping[str, bytes]]
 
 _BRACKETS = {"object": b"{", "array": b"["}
 
-_decode_fields = msgspec.json.Decoder(dict[str, Raw]).decode
 _decode_raw = msgspec.json.Decoder(Raw).decode
 _decode_text = msgspec.json.Decoder(str).decode
 _decode_list = msgspec.json.Decoder(list[Raw]).decode
@@ -85,7 +85,7 @@ def _unwrapped_call(item: Item, text: str, containers: Mapping[str, bytes], repa
 def _with_containers(arguments: str, containers: Mapping[str, bytes], repairs: Counter[Repair]) -> str:
     """The arguments with the values as they are asked for."""
     try:
-        fields = _decode_fields(arguments)
+        fields = decode_fields(arguments)
     except (msgspec.DecodeError, RecursionError):
         return arguments
     changed = {}
@@ -103,7 +103,7 @@ def _with_containers(arguments: str, containers: Mapping[str, bytes], repairs: C
 
 
 def _unwrapped_result(item: Item, repairs: Counter[Repair]) -> Item:
-    output = bytes(_decode_fields(item.raw).get("output", b"null"))
+    output = bytes(decode_fields(item.raw).get("output", b"null"))
     if not output.startswith(b'"\\"') and not output.startswith(b'"\\u0022'):
         return item
     text = _decode_text(output)
@@ -130,7 +130,7 @@ def _inside(text: str, bracket: bytes) -> str | None:
 
 
 def _with_text(item: Item, field: str, text: str) -> Item:
-    fields = _decode_fields(item.raw)
+    fields = decode_fields(item.raw)
     fields[field] = Raw(msgspec.json.encode(text))
     return read_item(msgspec.json.encode(fields))
 

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import msgspec
 
 from gymbal.model.item import Item, ItemKind
+from gymbal.model.json_fields import decode_fields
 from gymbal.model.pivot import Refusal, SkipReason
 from gymbal.pivot.request import TOKEN_FIELDS, check_item
 
@@ -26,9 +27,6 @@ class Replay(NamedTuple):
     """Names of the fields left out."""
     refusal: Refusal | None = None
     """Why no prefix can hold the item."""
-
-
-_decode_fields = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
 
 def replay(item: Item) -> Replay:
@@ -48,7 +46,7 @@ def replay(item: Item) -> Replay:
 
 def _without_harm(item: Item) -> tuple[bytes, tuple[str, ...]]:
     """The item without its harmful fields, and their names. Its other values stay byte for byte."""
-    fields = _decode_fields(item.raw)
+    fields = decode_fields(item.raw)
     dropped = tuple(name for name, value in fields.items() if _is_harmful(item.kind, name, bytes(value)))
     if not dropped:
         return item.raw, ()

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import msgspec
-from msgspec import Raw
 
 from gymbal.errors import UsageError
+from gymbal.model.json_fields import Fields, decode_fields
 from gymbal.pivot.parse import Check
 
 
@@ -61,13 +59,12 @@ class _WithInfo(msgspec.Struct, gc=False):
     pivot_info: _Info | None = None
 
 
-_decode_fields = msgspec.json.Decoder(dict[str, Raw]).decode
 _decode_info = msgspec.json.Decoder(_WithInfo).decode
 
 
 def check_fields(line: bytes, options: ValidateOptions) -> list[Check]:
     """What breaks P026 and P027 in a row that is known to be a JSON object."""
-    row = _decode_fields(line)
+    row = decode_fields(line)
     broken = [Check("P026", path, "missing") for path in options.require_fields if not has_field(row, path)]
     lacking = (
         group for group in options.require_any_fields if not any(has_field(row, path) for path in group)
@@ -75,14 +72,14 @@ def check_fields(line: bytes, options: ValidateOptions) -> list[Check]:
     return broken + [Check("P027", ",".join(group), "all missing") for group in lacking]
 
 
-def has_field(row: Mapping[str, Raw], path: str) -> bool:
+def has_field(row: Fields, path: str) -> bool:
     """Whether a row has a value at `path`, names of fields joined by dots; null is none."""
     first, *names = path.split(".")
     value = bytes(row.get(first, b"null"))
     for name in names:
         if not value.startswith(b"{"):
             return False
-        value = bytes(_decode_fields(value).get(name, b"null"))
+        value = bytes(decode_fields(value).get(name, b"null"))
     return value != b"null"
 
 

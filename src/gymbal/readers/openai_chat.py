@@ -12,9 +12,10 @@ from pathlib import Path
 
 import msgspec
 
+from gymbal.model.json_fields import Fields
 from gymbal.model.trajectory import Trajectory
 from gymbal.readers.base.chat import read_conversation
-from gymbal.readers.base.content import NULL, Fields, fields_of, list_of, token
+from gymbal.readers.base.content import NULL, fields_of, list_of, token
 from gymbal.readers.base.format import Head, ReadOptions
 from gymbal.readers.base.provenance import (
     call_count_of,

@@ -16,9 +16,10 @@ from msgspec import Raw
 
 from gymbal.errors import InputError
 from gymbal.model.item import Item
+from gymbal.model.json_fields import Fields
 from gymbal.model.trajectory import Conversion, CutEvidence, RecordedCut, Trajectory
 from gymbal.readers.base import items as write
-from gymbal.readers.base.content import Fields, fields_of, list_of, token
+from gymbal.readers.base.content import fields_of, list_of, token
 from gymbal.readers.base.format import Head, ReadOptions
 from gymbal.readers.base.provenance import (
     call_count_of,

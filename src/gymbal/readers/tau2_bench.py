@@ -15,9 +15,10 @@ import msgspec
 from msgspec import Raw
 
 from gymbal.errors import InputError
+from gymbal.model.json_fields import Fields
 from gymbal.model.trajectory import Conversion, NonModelTurn, Source, Trajectory
 from gymbal.readers.base.chat import read_conversation
-from gymbal.readers.base.content import NULL, Fields, fields_of, list_of, token
+from gymbal.readers.base.content import NULL, fields_of, list_of, token
 from gymbal.readers.base.format import Head, ReadOptions
 from gymbal.readers.base.provenance import call_count_of, content_name, name_among, number_at, opening_of
 from gymbal.readers.base.records import Record, locate, on_one_line, read_document

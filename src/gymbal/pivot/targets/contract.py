@@ -6,16 +6,13 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple, Protocol
 
 import msgspec
-from msgspec import Raw
 
+from gymbal.model.json_fields import Fields, decode_fields
 from gymbal.model.pivot import ActionKind, ModelCall, Refusal, SkipReason
 from gymbal.model.target import Target
 from gymbal.pivot.label import Label
 from gymbal.pivot.parse import Check
 from gymbal.pivot.request import Tools
-
-Fields = Mapping[str, Raw]
-"""Fields of a row, undecoded."""
 
 Settings = Mapping[str, Any]
 """The block of a resources server in a Gym config, as written."""
@@ -80,13 +77,13 @@ def text_of(row: Fields, name: str) -> str | None:
         return None
 
 
-def object_of(row: Fields, name: str) -> dict[str, Raw]:
+def object_of(row: Fields, name: str) -> Fields:
     """The fields of a field that is an object; none for any other value."""
     value = bytes(row.get(name, b"null"))
     if not value.startswith(b"{"):
         return {}
     try:
-        return msgspec.json.decode(value, type=dict[str, Raw])
+        return decode_fields(value)
     except (msgspec.DecodeError, RecursionError):
         return {}
 
@@ -108,7 +105,7 @@ def self_score_refusal(label: Label, target: RowTarget, tools: bytes) -> Refusal
     return Refusal(SkipReason.LABEL_REJECTED, f"{scored}: {score.why}")
 
 
-def fields_of_label(label: Label) -> dict[str, Raw]:
+def fields_of_label(label: Label) -> Fields:
     """The fields of a row that `label` is made of, as they will stand in it."""
     encoded = b'{"%b":%b%b}' % (label.field.encode(), label.raw, label.beside)
-    return msgspec.json.decode(encoded, type=dict[str, Raw])
+    return decode_fields(encoded)

@@ -5,20 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 
 import msgspec
-from msgspec import Raw
 
 from gymbal.errors import UsageError
 from gymbal.io.jsonl import read_lines
+from gymbal.model.json_fields import Fields, decode_fields
 from gymbal.model.target import Target
-from gymbal.pivot.targets.contract import Fields, object_of, text_of
+from gymbal.pivot.targets.contract import object_of, text_of
 from gymbal.pivot.targets.servers import SERVERS, TARGET_OF_SERVER
 from gymbal.pivot.targets.terminus_judge import HARNESSES
 from gymbal.pivot.targets.wiring import target_wired
 
 INFO_FIELD = "target"
 """Field of `pivot_info` by which a build names the target of a row."""
-
-_decode_row = msgspec.json.Decoder(dict[str, Raw]).decode
 
 
 def target_named(name: str) -> Target:
@@ -38,7 +36,7 @@ def target_of_file(rows: Path, config: object = None) -> Target:
     """
     line = next(read_lines(rows), None)
     try:
-        row = {} if line is None else _decode_row(line.data)
+        row = {} if line is None else decode_fields(line.data)
     except (msgspec.DecodeError, RecursionError):
         row = {}
     return target_of_row(row, config)

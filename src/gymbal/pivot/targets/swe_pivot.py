@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from gymbal.model.item import CALLS
+from gymbal.model.json_fields import Fields
 from gymbal.model.pivot import ActionKind, ModelCall, Refusal, SkipReason
 from gymbal.model.target import Target
 from gymbal.pivot.label import Label, arguments_refusal, label_of
@@ -20,7 +21,6 @@ from gymbal.pivot.parse import LABEL, MAX_SHOWN, Check
 from gymbal.pivot.request import Tools
 from gymbal.pivot.targets.contract import (
     WINS,
-    Fields,
     ReadLabel,
     SelfScore,
     Settings,

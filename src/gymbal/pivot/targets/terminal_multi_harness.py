@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
+from gymbal.model.json_fields import Fields
 from gymbal.model.pivot import ModelCall, Refusal
 from gymbal.model.target import Target
 from gymbal.pivot.label import Label, arguments_refusal, label_of
@@ -21,7 +22,6 @@ from gymbal.pivot.parse import LABEL, MAX_SHOWN, AnyLabel, BatchLabel, CallLabel
 from gymbal.pivot.request import Tools
 from gymbal.pivot.targets.contract import (
     WINS,
-    Fields,
     ReadLabel,
     SelfScore,
     Settings,

@@ -14,6 +14,7 @@ import msgspec
 from msgspec import Raw
 
 from gymbal.model.item import CALLS, Item, ItemKind
+from gymbal.model.json_fields import Fields
 from gymbal.model.pivot import ActionKind, ModelCall, Refusal, SkipReason
 from gymbal.model.target import Target
 from gymbal.pivot.label import Label
@@ -21,7 +22,6 @@ from gymbal.pivot.parse import MAX_SHOWN, Check
 from gymbal.pivot.request import Tools
 from gymbal.pivot.targets.contract import (
     WINS,
-    Fields,
     ReadLabel,
     SelfScore,
     Settings,

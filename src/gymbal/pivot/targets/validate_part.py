@@ -5,14 +5,13 @@ What such a row shares with any other is checked by the same code; the label is 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any, NamedTuple
 
 import msgspec
-from msgspec import Raw
 
 from gymbal.io.line_spans import LineSpans, Span
+from gymbal.model.json_fields import Fields, decode_fields
 from gymbal.model.target import Target
 from gymbal.pivot.check_input import INPUT_RULES, InputChecker
 from gymbal.pivot.check_row import RequestChecker, RequestVerdict
@@ -29,8 +28,6 @@ from gymbal.pivot.validate_options import ValidateOptions, check_fields, task_of
 from gymbal.pivot.validate_part import UNREADABLE, Notes, PartFindings, PartJob, RowSample
 
 NO_TOOLS = b"[]"
-
-_decode_fields = msgspec.json.Decoder(dict[str, Raw]).decode
 
 
 class TargetJob(NamedTuple):
@@ -78,7 +75,7 @@ class _RowChecker:
             found = read if read.rule == "P001" else read._replace(rule=REQUEST_RULE)
             self._note((found.rule,), [found], span)
             return
-        row = _decode_fields(read.line)
+        row = decode_fields(read.line)
         request, request_key = self._check_request(read, span)
         tools = NO_TOOLS if read.tools is None else read.tools
         label = self._target.read(row, request.tools)
@@ -125,9 +122,7 @@ class _RowChecker:
         self._note(INPUT_RULES, self._input.check(read.known, read.items), span)
         return request, request.digest + self._input.digest()
 
-    def _check_agent(
-        self, read: ReadRow, row: Mapping[str, Raw], label: ReadLabel, tools: bytes, span: Span
-    ) -> None:
+    def _check_agent(self, read: ReadRow, row: Fields, label: ReadLabel, tools: bytes, span: Span) -> None:
         """Note what the agent breaks, and the label under the config that the agent leads to."""
         agent = read_agent(read.agent_ref)
         if isinstance(agent, Check):

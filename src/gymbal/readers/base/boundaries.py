@@ -7,13 +7,12 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from gymbal.model.item import Item
+from gymbal.model.json_fields import decode_fields
 from gymbal.model.trajectory import CutEvidence, RecordedCut
 
 _TOKEN_IDS = "generation_token_ids"
 _TOKEN_IDS_KEY = b'"generation_token_ids"'
 """Stands in every item that carries token ids."""
-
-_decode_fields = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
 
 def turn_cut(sizes: Sequence[int], items: Sequence[Item]) -> tuple[RecordedCut, ...]:
@@ -50,4 +49,4 @@ def _sizes(written: Sequence[Item]) -> Iterator[int]:
 def _carries_token_ids(raw: bytes) -> bool:
     if _TOKEN_IDS_KEY not in raw:
         return False
-    return bytes(_decode_fields(raw).get(_TOKEN_IDS, msgspec.Raw(b"null"))).startswith(b"[")
+    return bytes(decode_fields(raw).get(_TOKEN_IDS, msgspec.Raw(b"null"))).startswith(b"[")

@@ -13,12 +13,12 @@ from typing import NamedTuple
 import msgspec
 
 from gymbal.model.item import Item, read_item
+from gymbal.model.json_fields import Fields
 from gymbal.model.trajectory import Conversion, NonModelTurn, RecordedCut
 from gymbal.readers.base import items as write
 from gymbal.readers.base.boundaries import turn_cut
 from gymbal.readers.base.content import (
     NULL,
-    Fields,
     fields_of,
     input_content,
     is_content,

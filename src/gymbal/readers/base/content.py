@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 import msgspec
 
+from gymbal.model.json_fields import Fields, decode_fields
 from gymbal.readers.base.items import string
-
-Fields = Mapping[str, msgspec.Raw]
 
 NULL = b"null"
 EMPTY = frozenset({NULL, b"[]", b"{}", b'""'})
 """Values that say nothing."""
 
 _decode_list = msgspec.json.Decoder(list[msgspec.Raw]).decode
-_decode_fields = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
 _TEXT_PARTS = ("text", "input_text", "output_text")
 
 
 def fields_of(value: bytes) -> Fields:
     """Fields of a JSON object, undecoded; none for another value."""
-    return _decode_fields(value) if value.startswith(b"{") else {}
+    return decode_fields(value) if value.startswith(b"{") else {}
 
 
 def list_of(value: bytes) -> list[bytes]:

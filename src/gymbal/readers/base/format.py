@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, cast
 
@@ -11,17 +11,16 @@ import msgspec
 
 from gymbal.errors import InputError
 from gymbal.io.shards import ByteRange
+from gymbal.model.json_fields import Fields, decode_fields
 
 if TYPE_CHECKING:
     from gymbal.model.trajectory import Trajectory
-
-_decode_fields = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
 
 class Head(msgspec.Struct, frozen=True, gc=False):
     """The first record of a file, by which its format is told."""
 
-    fields: Mapping[str, msgspec.Raw]
+    fields: Fields
     """Its top-level fields, undecoded; empty when it is no JSON object."""
 
     def kind(self, *keys: str) -> str | None:
@@ -94,10 +93,10 @@ def read_head(path: Path) -> Head:
     return Head(_fields_of(msgspec.Raw(record.data)))
 
 
-def _fields_of(value: msgspec.Raw | None) -> Mapping[str, msgspec.Raw]:
+def _fields_of(value: msgspec.Raw | None) -> Fields:
     if value is None or not bytes(value).startswith(b"{"):
         return {}
     try:
-        return _decode_fields(value)
+        return decode_fields(value)
     except (msgspec.DecodeError, RecursionError):
         return {}

@@ -8,7 +8,8 @@ import msgspec
 
 from gymbal.io.fingerprint import digest
 from gymbal.model.item import Item
-from gymbal.readers.base.content import NULL, Fields, fields_of, token
+from gymbal.model.json_fields import Fields
+from gymbal.readers.base.content import NULL, fields_of, token
 
 TASK_FIELDS = ("task_id", "instance_id", "uuid", "id")
 """What producers call the name of a task, best first."""

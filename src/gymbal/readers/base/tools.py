@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 import msgspec
 
+from gymbal.model.json_fields import Fields
 from gymbal.model.trajectory import Conversion
-from gymbal.readers.base.content import NULL, Fields, fields_of, list_of, token
+from gymbal.readers.base.content import NULL, fields_of, list_of, token
 
 NO_PARAMETERS = b'{"type": "object", "properties": {}}'
 """What Chat Completions takes when a function says none."""

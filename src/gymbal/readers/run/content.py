@@ -14,6 +14,7 @@ from typing import Any, Literal
 import msgspec
 
 from gymbal.io.fingerprint import canonical_json, fingerprint
+from gymbal.model.json_fields import decode_value
 from gymbal.model.rollout import Settings, TaskContent
 from gymbal.readers.run.keys import number_or_none, text_or_none
 from gymbal.readers.run.output import NULL
@@ -99,7 +100,6 @@ MAX_FRAMES = 256
 
 _ASKED = msgspec.json.Decoder(_Asked | None)
 _PARAMS = msgspec.json.Decoder(_Params | None)
-_ANYTHING = msgspec.json.Decoder()
 _PLAIN_MESSAGES = msgspec.json.Decoder(list[_PlainMessage])
 
 
@@ -231,7 +231,7 @@ def _normal_input(raw: bytes) -> tuple[list[Any], bool]:
     try:
         said = _PLAIN_MESSAGES.decode(raw)
     except msgspec.ValidationError:
-        value = _ANYTHING.decode(raw)
+        value = decode_value(raw)
         if isinstance(value, str):
             return [{"role": "user", "content": value}], not value
         return [_normal_item(item) for item in value] if isinstance(value, list) else [], not value

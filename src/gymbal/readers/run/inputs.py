@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from gymbal.io.fingerprint import canonical_json
+from gymbal.model.json_fields import Fields, decode_fields, decode_value
 from gymbal.model.rollout import RolloutKey, TaskContent
 from gymbal.model.rollout_table import PlanKind, PlanTable
 from gymbal.readers.run.content import RequestReader
@@ -17,9 +18,6 @@ from gymbal.readers.run.output import NULL
 from gymbal.readers.run.plans import PlanKey, plan_key
 from gymbal.readers.run.rows import NotARowError, RowStream
 from gymbal.readers.run.verifier_fields import TASK_NAMES, judging
-
-Fields = dict[str, msgspec.Raw]
-"""A dataset row by field, undecoded."""
 
 TASK_NESTS = ("task_input", "task_data")
 
@@ -36,9 +34,7 @@ class _Named(msgspec.Struct, gc=False):
     agent_ref: Any = None
 
 
-_FIELDS = msgspec.json.Decoder(Fields)
 _NAMED = msgspec.json.Decoder(_Named)
-_ANYTHING = msgspec.json.Decoder()
 
 
 class _Repeats(NamedTuple):
@@ -121,7 +117,7 @@ class InputReader:
         return [None] * (repeat - first), end
 
     def _add(self, data: bytes, file: str) -> None:
-        row, named = _FIELDS.decode(data), _NAMED.decode(data)
+        row, named = decode_fields(data), _NAMED.decode(data)
         kind, key = self._read(row, named, file)
         if not -(2**63) <= min(key.task, key.repeat) <= max(key.task, key.repeat) < 2**63:
             raise NotARowError(f"has the number {max(key.task, key.repeat, key=abs)}, which no column holds")
@@ -185,13 +181,13 @@ def _task_fields(row: Fields) -> Fields:
     for nest in TASK_NESTS:
         inner = bytes(fields.get(nest, NULL))
         if inner.startswith(b"{"):
-            fields = {**fields, **msgspec.json.decode(inner, type=Fields)}
+            fields = {**fields, **decode_fields(inner)}
     return fields
 
 
 def _value(row: Fields, name: str) -> Any:
     raw = row.get(name)
-    return None if raw is None else _ANYTHING.decode(raw)
+    return None if raw is None else decode_value(raw)
 
 
 def _label(row: Fields, fields: Fields) -> str | None:
@@ -209,7 +205,7 @@ def _member(fields: Fields, path: Sequence[str]) -> str | None:
     """Canonical JSON of the member at `path`; None where there is none, or it is null."""
     if not path or path[0] not in fields:
         return None
-    value = _ANYTHING.decode(fields[path[0]])
+    value = decode_value(fields[path[0]])
     for name in path[1:]:
         value = value.get(name) if isinstance(value, dict) else None
     return None if value is None else canonical_json(value).decode()

@@ -9,9 +9,8 @@ from typing import Annotated, Any
 
 import msgspec
 
+from gymbal.model.json_fields import Fields, decode_fields
 from gymbal.readers.run.output import NULL, AnyOutput, KnownOutput, known_items
-
-Fields = dict[str, msgspec.Raw]
 
 Tokens = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 """A count that floats and JSON hold exactly; a larger one is no count."""
@@ -88,7 +87,6 @@ class _AnyRow(msgspec.Struct, gc=False):
 
 _ROW = msgspec.json.Decoder(RolloutRow)
 _ANY_ROW = msgspec.json.Decoder(_AnyRow)
-_FIELDS = msgspec.json.Decoder(Fields)
 
 OPENING, CLOSING = b"{}"
 
@@ -137,16 +135,16 @@ def _plain_lines(data: bytes) -> int:
 
 
 def _without_odd_members(data: bytes) -> bytes:
-    fields = _fitting(_FIELDS.decode(data), RolloutRow)
+    fields = _fitting(decode_fields(data), RolloutRow)
     response = fields.get("response", NULL)
     if bytes(response).startswith(b"{"):
-        inner = _fitting(_FIELDS.decode(response), Response)
+        inner = _fitting(decode_fields(response), Response)
         inner.pop("output", None)
         fields["response"] = msgspec.Raw(msgspec.json.encode(inner))
     return msgspec.json.encode(fields)
 
 
-def _fitting(fields: Fields, struct: type[msgspec.Struct]) -> Fields:
+def _fitting(fields: Fields, struct: type[msgspec.Struct]) -> dict[str, msgspec.Raw]:
     """The members that `struct` reads, less those that are neither needed nor of the type that it expects."""
     types = {field.encode_name: field.type for field in msgspec.structs.fields(struct)}
     return {

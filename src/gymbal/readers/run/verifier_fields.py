@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from gymbal.io.fingerprint import fingerprint
+from gymbal.model.json_fields import Fields, decode_value
 
 TASK_NAMES = ("uuid", "task_id", "id")
 """Names of a dataset row, best first. They are what people call it, not what it asks."""
@@ -65,7 +66,6 @@ ANSWER_HOLDERS = frozenset({"extra_info", "instance", "metadata", "reward_model"
 """Objects of a dataset row that can hold answer fields; looked into one level deep."""
 
 
-_ANYTHING = msgspec.json.Decoder()
 _NONE = fingerprint({})
 
 
@@ -76,7 +76,7 @@ class Judging(msgspec.Struct, frozen=True):
     verifier: str
 
 
-def judging(fields: dict[str, msgspec.Raw], *, with_names: bool) -> Judging:
+def judging(fields: Fields, *, with_names: bool) -> Judging:
     """Digests of the fields of a dataset row; a row without answer fields has the digest of none.
 
     `with_names` counts the row's own names in: where the prompt is empty they are what selects the task.
@@ -84,7 +84,7 @@ def judging(fields: dict[str, msgspec.Raw], *, with_names: bool) -> Judging:
     answer: dict[str, Any] = {}
     verifier: dict[str, Any] = {}
     for name in _judged(tuple(fields), with_names):
-        value = _ANYTHING.decode(fields[name])
+        value = decode_value(fields[name])
         if is_answer_field(name):
             answer[name] = value
         elif name in ANSWER_HOLDERS and isinstance(value, dict):
