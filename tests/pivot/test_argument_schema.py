@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from gymbal.pivot.targets.json_schema import UnknownSchemaError, schema_problem
+from gymbal.pivot.targets.json_schema import MAX_UNIQUE_ITEMS, UnknownSchemaError, schema_problem
 
 NAMES = st.sampled_from(["a", "b", "ab"])
 SCALARS = st.one_of(
@@ -104,3 +104,10 @@ def test_schema_that_is_not_evaluated_is_unknown(schema: Any) -> None:
 def test_schema_problem_says_where() -> None:
     schema = {"properties": {"paths": {"items": {"type": "string"}}}}
     assert schema_problem({"paths": ["a", 1]}, schema) == "paths[1] breaks type"
+
+
+def test_unique_items_are_looked_at_up_to_a_limit() -> None:
+    schema = {"uniqueItems": True}
+    assert schema_problem(list(range(MAX_UNIQUE_ITEMS)), schema) is None
+    with pytest.raises(UnknownSchemaError, match="uniqueItems of 1001 items"):
+        schema_problem(list(range(MAX_UNIQUE_ITEMS + 1)), schema)

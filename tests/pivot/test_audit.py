@@ -10,6 +10,7 @@ import pytest
 from episodes import call, items_of, rollout, write_rollouts
 
 from gymbal.commands.pivot_audit import pivot_audit
+from gymbal.commands.pivot_build import pivot_build
 from gymbal.commands.pivot_stats import pivot_stats
 from gymbal.errors import InputError, UsageError
 from gymbal.model.audit import AuditReport, RuleStatus
@@ -407,3 +408,30 @@ def test_audit_refuses_what_makes_no_sense(tmp_path: Path) -> None:
     (tmp_path / "skipped.jsonl").write_text("{}")
     with pytest.raises(InputError, match="skipped candidate"):
         pivot_audit(tmp_path / "rows.jsonl", tmp_path / "rollouts.jsonl")
+
+
+def test_audit_takes_an_index_of_absurd_length_for_no_index(tmp_path: Path) -> None:
+    items = items_of("COM")
+    items[0]["call_id"] = items[1]["call_id"] = "look:" + "1" * 5000
+    source = [rollout(items)]
+    report = audited(tmp_path, convert(source, [[(0, 1), (2, 3)]]), source)
+    reasons = {rule.rule: rule.unchecked for rule in report.rules}
+    assert reasons["A07"] == {"call ids carry no index": 1}
+
+
+@pytest.mark.parametrize(("recorded", "agrees"), [(2, True), (3, True), (4, False)])
+def test_audit_and_build_agree_on_a_count_with_a_scripted_opening(
+    tmp_path: Path, recorded: int, agrees: bool
+) -> None:
+    messages = [
+        {"role": "assistant", "content": "How can I help?"},
+        {"role": "user", "content": "Say yes."},
+        {"role": "assistant", "content": "Yes."},
+        {"role": "user", "content": "Say no."},
+        {"role": "assistant", "content": "No."},
+    ]
+    source = write_rollouts(tmp_path / "chat.jsonl", [{"messages": messages, "num_agent_messages": recorded}])
+    check = pivot_build(source, tmp_path / "set").call_count_check
+    assert (check.agree, check.disagree) == ((1, 0) if agrees else (0, 1))
+    rules = [problem.rule for problem in pivot_audit(tmp_path / "set", source).problems]
+    assert rules == ([] if agrees else ["A11"])

@@ -172,7 +172,8 @@ class CallCountCheck(msgspec.Struct, frozen=True, kw_only=True):
     """Trajectories whose number of model calls agrees with the source's own count."""
 
     agree: int
-    """The count is that of the model calls after the seed, or of these and the ones in the seed."""
+    """The count is that of the model calls after the seed; or of these, the calls in the seed and a scripted
+    opening."""
     disagree: int
     skipped: int
     """The source records no count."""

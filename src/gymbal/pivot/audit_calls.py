@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
-from gymbal.model.item import Item, ItemKind
-from gymbal.model.trajectory import NonModelTurn
+from gymbal.model.item import ItemKind
 from gymbal.pivot.audit_rules import Outcome, Unchecked
 from gymbal.pivot.audit_source import Episode
+from gymbal.pivot.call_counts import expected_counts
+from gymbal.pivot.cuts import call_index, count_on
 from gymbal.pivot.parse import Check
-
-_INDEXED = re.compile(r"(?:functions\.)?(?P<tool>.+):(?P<index>\d+)")
-"""Some producers name a call `<tool>:<index>`, with the index from 0 in each response."""
 
 
 def check_episode(episode: Episode) -> Iterator[Outcome]:
@@ -26,8 +23,7 @@ def _check_count(episode: Episode) -> Outcome:
     recorded, found = trajectory.call_count, len(episode.calls)
     if recorded is None:
         return Unchecked("A11", "the source records no count")
-    scripted = trajectory.non_model_turns.get(NonModelTurn.SCRIPTED_GREETING, 0)
-    if recorded in (found, found + episode.seed_calls, found + scripted):
+    if recorded in expected_counts(trajectory, found, episode.seed_calls):
         return Check("A11")
     return Check("A11", trajectory.call_count_field or "", f"recorded {recorded}, found {found}")
 
@@ -37,21 +33,16 @@ def _check_call_ids(episode: Episode) -> Outcome:
     calls = [item for items in cut for item in items]
     if not calls:
         return Unchecked("A07", "the trajectory has no tool call")
-    indices = [_index(item) for item in calls]
-    if None in indices:
+    indices = [index for index in map(call_index, calls) if index is not None]
+    if len(indices) < len(calls):
         return Unchecked("A07", "call ids carry no index")
-    if len(calls) > 1 and len(set(indices)) == len(indices) and len([items for items in cut if items]) > 1:
+    if count_on(indices, len([items for items in cut if items])):
         return Unchecked("A07", "call ids count through the whole trajectory")
     for call, items in zip(episode.calls, cut, strict=True):
-        found = [_index(item) for item in items]
+        found = [call_index(item) for item in items]
         if found != list(range(len(found))):
             return Check("A07", f"model call {call.call.index}", _disagreement(found))
     return Check("A07")
-
-
-def _index(item: Item) -> int | None:
-    match = _INDEXED.fullmatch(item.call_id or "")
-    return int(match["index"]) if match and match["tool"] == item.name else None
 
 
 def _disagreement(found: Sequence[int | None]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from gymbal.model.inspection import Rule
-from gymbal.model.item import CALLS, Item
+from gymbal.model.item import Item
 from gymbal.model.pivot import ModelCall
 from gymbal.model.trajectory import CutEvidence, Trajectory
 
@@ -63,12 +63,11 @@ def _call_id_cut(runs: Sequence[ModelCall]) -> Cut | None:
     Producers that count on through the whole trajectory name calls alike, but say nothing about boundaries.
     """
     calls = [item for run in runs for item in run.calls]
-    indices = [_index(item) for item in calls]
-    if not calls or None in indices or any(item.kind not in CALLS for item in calls):
+    indices = [call_index(item) for item in calls]
+    if not calls or None in indices:
         return None
     numbers = [index for index in indices if index is not None]
-    runs_with_calls = sum(bool(run.calls) for run in runs)
-    if runs_with_calls > 1 and numbers == list(range(numbers[0], numbers[0] + len(numbers))):
+    if count_on(numbers, sum(bool(run.calls) for run in runs)):
         return None
     starts = [at for at, index in enumerate(numbers) if not at or index != numbers[at - 1] + 1]
     if any(numbers[at] != 0 for at in starts):
@@ -77,6 +76,12 @@ def _call_id_cut(runs: Sequence[ModelCall]) -> Cut | None:
     return Cut(Rule.CALL_ID_INDEX, tuple(end - start for start, end in zip(starts, ends, strict=True)))
 
 
-def _index(item: Item) -> int | None:
+def call_index(item: Item) -> int | None:
+    """The index in a call id `<tool>:<index>`, as some producers make them; None for any other id."""
     match = _INDEXED_ID.fullmatch(item.call_id or "")
     return int(match["index"]) if match and match["tool"] == item.name else None
+
+
+def count_on(indices: Sequence[int], responses: int) -> bool:
+    """Whether call ids count on over several responses: if each began at 0, that would stand there again."""
+    return responses > 1 and len(set(indices)) == len(indices)

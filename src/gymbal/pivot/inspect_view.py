@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 from gymbal.model.inspection import SeededGreeting
 from gymbal.model.pivot import ModelCall
-from gymbal.model.trajectory import NonModelTurn, Trajectory
+from gymbal.model.trajectory import Trajectory
+from gymbal.pivot.call_counts import expected_counts
 from gymbal.pivot.candidate import Judged, judge
 from gymbal.pivot.cuts import Cut, cuts_of
 from gymbal.pivot.request import Tools, read_tools
@@ -44,17 +45,3 @@ def view_of(trajectory: Trajectory, comparator: Comparator, seeded_greeting: See
         tools=read_tools(trajectory.tools),
         count_agrees=None if recorded is None else recorded in expected,
     )
-
-
-def expected_counts(
-    trajectory: Trajectory, found: int, seed_calls: int, seeded_greeting: SeededGreeting
-) -> frozenset[int]:
-    """The numbers that a recorder may have written for `found` model calls.
-
-    A recorder that counts a scripted opening counts one more than was found, or as many as the seed holds.
-    """
-    opening = seed_calls + trajectory.non_model_turns.get(NonModelTurn.SCRIPTED_GREETING, 0)
-    with_opening = found + max(opening, 1 if seeded_greeting is SeededGreeting.YES else 0)
-    if seeded_greeting is SeededGreeting.YES:
-        return frozenset({with_opening})
-    return frozenset({found} if seeded_greeting is SeededGreeting.NO else {found, with_opening})

@@ -24,6 +24,7 @@ from gymbal.model.pivot import (
     Refusal,
     SkipReason,
 )
+from gymbal.pivot.call_counts import expected_counts
 from gymbal.pivot.candidate import Candidate, Judged
 from gymbal.pivot.groups import Groups, count_groups
 from gymbal.pivot.notes import notes_on
@@ -174,8 +175,8 @@ def _call_count_verdict(judged: Judged) -> str:
     recorded = judged.trajectory.call_count
     if recorded is None:
         return "skipped"
-    found = len(judged.candidates)
-    return "agree" if recorded in (found, found + judged.seed_calls) else "disagree"
+    expected = expected_counts(judged.trajectory, len(judged.candidates), judged.seed_calls)
+    return "agree" if recorded in expected else "disagree"
 
 
 def metrics_of(tally: Tally, dataset: str, options: BuildOptions, groups: Groups) -> BuildMetrics:

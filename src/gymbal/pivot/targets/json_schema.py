@@ -233,13 +233,7 @@ _CHECKS: Mapping[str, Callable[[Any, Any], bool]] = {
     "pattern": _of(str, lambda value, pattern: _search(pattern, value)),
     "minItems": _of(list, lambda value, limit: len(value) >= limit),
     "maxItems": _of(list, lambda value, limit: len(value) <= limit),
-    "uniqueItems": _of(
-        list,
-        lambda value, wanted: (
-            not wanted
-            or not any(_same(left, right) for at, left in enumerate(value) for right in value[at + 1 :])
-        ),
-    ),
+    "uniqueItems": _of(list, lambda value, wanted: not wanted or _are_unique(value)),
     "minProperties": _of(dict, lambda value, limit: len(value) >= limit),
     "maxProperties": _of(dict, lambda value, limit: len(value) <= limit),
     "required": _of(dict, lambda value, names: all(name in value for name in names)),

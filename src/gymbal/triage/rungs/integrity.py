@@ -15,15 +15,6 @@ MAX_PROBLEMS_SHOWN = 5
 DEBUGGING = "debugging"
 """The hand-off for a run that broke rather than scored differently."""
 
-_FATAL = {
-    ProblemKind.NO_ROLLOUTS,
-    ProblemKind.NO_METRICS,
-    ProblemKind.TORN_LINE,
-    ProblemKind.BAD_LINE,
-    ProblemKind.DUPLICATE_KEY,
-    ProblemKind.UNREADABLE_FILE,
-}
-
 
 def check(pair: Pair) -> Finding:
     """`different` when a side is broken, mixed, or reports a score that its rows do not give."""
@@ -71,8 +62,7 @@ def side_faults(side: SideView) -> dict[str, str]:
     """What makes the side unfit for comparison, by kind."""
     by_kind: dict[ProblemKind, list[Problem]] = defaultdict(list)
     for problem in side.run.problems:
-        if problem.kind in _FATAL:
-            by_kind[problem.kind].append(problem)
+        by_kind[problem.kind].append(problem)
     faults = {kind.value: _problem_text(problems) for kind, problems in by_kind.items()}
     if ProblemKind.NO_METRICS.value in faults and side.counts.missing:
         lost = f"{side.counts.missing} of {side.counts.expected}"
