@@ -16,6 +16,7 @@ from random_rows import Json, random_row
 import gymbal
 from gymbal.io.jsonl import read_lines
 from gymbal.model.pivot import Violation
+from gymbal.pivot.validate_options import ValidateOptions
 
 ROWS = 6000
 
@@ -48,7 +49,8 @@ def violations(rows: list[Json], folder: Path) -> dict[int, list[Violation]]:
     path = folder / "rows.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     found = defaultdict(list)
-    for violation in gymbal.pivot_validate(path, max_problems=10 * len(rows)).violations:
+    options = ValidateOptions(max_problems=10 * len(rows))
+    for violation in gymbal.pivot_validate(path, options=options).violations:
         found[violation.line - 1].append(violation)
     return found
 

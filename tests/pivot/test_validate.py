@@ -13,6 +13,7 @@ from gymbal.commands.pivot_validate import pivot_validate
 from gymbal.errors import InputError, UsageError
 from gymbal.model.pivot import ValidationReport
 from gymbal.pivot.rules import RULES, Severity
+from gymbal.pivot.validate_options import ValidateOptions
 
 Row = dict[str, Any]
 Edit = Callable[[Row], object]
@@ -237,7 +238,7 @@ def test_validate_without_config_skips_and_says_so(dataset: Path) -> None:
 def test_validate_lists_some_violations_and_counts_all(dataset: Path) -> None:
     for line in (1, 2, 3):
         edit(dataset, line, params(lambda p: p.update(tool_choice="required")))
-    report = pivot_validate(dataset, max_problems=2)
+    report = pivot_validate(dataset, options=ValidateOptions(max_problems=2))
     assert ([violation.line for violation in report.violations], report.violation_count) == ([1, 2], 3)
 
 
@@ -261,7 +262,7 @@ def test_validate_refuses_what_it_cannot_read(dataset: Path, tmp_path: Path) -> 
     with pytest.raises(InputError, match="cannot be read"):
         pivot_validate(dataset, config=tmp_path / "absent.yaml")
     with pytest.raises(UsageError, match="max_problems"):
-        pivot_validate(dataset, max_problems=-1)
+        pivot_validate(dataset, options=ValidateOptions(max_problems=-1))
 
 
 def test_rules_are_numbered_without_gaps_and_state_what_must_hold() -> None:

@@ -42,7 +42,6 @@ def pivot_validate(
     path: str | Path,
     *,
     config: str | Path | None = None,
-    max_problems: int = 20,
     options: ValidateOptions | None = None,
     target: str | None = None,
     gym_python: str | Path | None = None,
@@ -53,9 +52,9 @@ def pivot_validate(
 
     `config` is the Gym config that will score the rows; for a folder, by default its own `config.yaml`.
     Without one the rules that need it are skipped, and the report says so. Of a folder with a split both
-    sides are checked, and against each other. `max_problems` limits the violations that are listed, not
-    those that are counted. `options` ask for more, and then say `max_problems` too. `target` names the
-    verifier whose rules hold, told by the config and the first row if it is not given.
+    sides are checked, and against each other. `options` say how many violations are listed, and ask for more
+    checks. `target` names the verifier whose rules hold, told by the config and the first row if it is not
+    given.
 
     `gym_python` is a Python that NeMo Gym is installed for: its own request models and verifier then judge
     a sample of the rows too, of `options.sample` or `DEFAULT_SAMPLE` of those that break no rule.
@@ -66,7 +65,7 @@ def pivot_validate(
     Raises InputError for what cannot be read, UsageError for arguments that make no sense, MissingExtraError
     where no Gym of `gym_python` can be asked.
     """
-    chosen = ValidateOptions(max_problems=max_problems) if options is None else options
+    chosen = options or ValidateOptions()
     check_validate_options(chosen)
     sample = 0 if gym_python is None else chosen.sample or DEFAULT_SAMPLE
     chosen = msgspec.structs.replace(chosen, sample=sample)

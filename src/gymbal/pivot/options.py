@@ -57,6 +57,8 @@ class SplitPart(msgspec.Struct, frozen=True):
 
 
 class BuildOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """Which candidates of a build become rows, and what their rows hold."""
+
     min_reward: float | None = None
     """Least reward of a trajectory whose model calls may become rows."""
     success_only: bool = False

@@ -10,6 +10,8 @@ from gymbal.pivot.parse import Check
 
 
 class ValidateOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """What a validation asks of a dataset beside the rules that always hold."""
+
     max_problems: int = 20
     """Most violations to list; all are counted."""
     expect_rows: int | None = None

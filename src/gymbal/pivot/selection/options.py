@@ -18,6 +18,8 @@ LEAST_AVOIDED_WORDS = 5
 
 
 class SelectOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """Which profiled pivots are kept, how many, and in what order."""
+
     max_rate: float | None = None
     """Greatest pass rate of a selected pivot."""
     target_rate: float | None = None
