@@ -16,6 +16,7 @@ from gymbal.errors import InputError, UsageError
 from gymbal.model.audit import AuditReport, RuleStatus
 from gymbal.model.pivot_stats import PivotStats
 from gymbal.pivot.audit_rules import AUDIT_RULES
+from gymbal.pivot.options import BuildOptions, ReasoningRepair
 
 Row = dict[str, Any]
 Edit = Callable[[list[Row]], object]
@@ -435,3 +436,12 @@ def test_audit_and_build_agree_on_a_count_with_a_scripted_opening(
     assert (check.agree, check.disagree) == ((1, 0) if agrees else (0, 1))
     rules = [problem.rule for problem in pivot_audit(tmp_path / "set", source).problems]
     assert rules == ([] if agrees else ["A11"])
+
+
+def test_audit_leaves_reasoning_alone_that_was_redistributed_as_asked(tmp_path: Path) -> None:
+    source = write_rollouts(tmp_path / "rollouts.jsonl", [rollout("RCRCOOM")])
+    options = BuildOptions(repair_reasoning=ReasoningRepair.REDISTRIBUTE)
+    pivot_build(source, tmp_path / "set", options=options)
+    report = pivot_audit(tmp_path / "set", source, repair_reasoning="redistribute")
+    assert broken(report) == []
+    assert {rule.rule: rule.status for rule in report.rules}["A12"] is RuleStatus.SKIPPED

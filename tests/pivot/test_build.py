@@ -123,6 +123,7 @@ def test_build_drops_tokens_of_the_source_policy_and_counts_them(tmp_path: Path)
         (rollout("M", tools=[]), []),  # no tool was called: the empty list is the whole list
         (rollout("M", tools=[{"type": "function", "function": {"name": "look"}}]), [(0, "unsupported_tool")]),
         (rollout("COM", status="incomplete"), [(1, "truncated")]),
+        (rollout("COM", status="failed"), [(1, "truncated")]),
         (rollout("CO", status="incomplete"), []),  # the cut response left no item
         (rollout("MXMUM"), [(1, "unsupported_item"), (2, "unsupported_item")]),
         (rollout("HUM"), [(0, "unsupported_item"), (1, "unsupported_item")]),
@@ -201,6 +202,17 @@ def test_build_says_when_rewards_leave_nothing_to_filter(tmp_path: Path) -> None
     note = "All trajectories are of one reward class (1)"
     assert any(line.startswith(note) for line in metrics.notes)
     assert note in (folder / "README.md").read_text()
+
+
+def test_build_does_not_say_that_rewards_of_one_class_are_one_reward(tmp_path: Path) -> None:
+    metrics, _ = build(tmp_path, rollout("M", reward=0.2), rollout("M", seed="U", reward=0.8))
+    assert metrics.source_rewards == {"between": 2}
+    assert not any("reward class" in note for note in metrics.notes)
+
+
+def test_build_counts_the_model_calls_of_seeds(tmp_path: Path) -> None:
+    metrics, _ = build(tmp_path, rollout("M", seed="UCOMU"), rollout("M", seed="U"))
+    assert (metrics.seed_calls, metrics.candidates) == (2, 2)
 
 
 def test_build_writes_a_config_that_leads_from_row_to_comparator(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ import msgspec
 import pytest
 from episodes import call, items_of, rollout, write_rollouts
 
+from gymbal.commands.pivot_build import pivot_build
 from gymbal.commands.pivot_inspect import pivot_inspect
 from gymbal.errors import InputError, UsageError
 from gymbal.model.inspection import Inspection, RuleCheck, SignVerdict
@@ -292,3 +293,10 @@ def test_inspection_is_the_same_every_time(tmp_path: Path) -> None:
     first, second = (msgspec.json.encode(pivot_inspect(source)) for _ in range(2))
     assert first == second
     assert json.loads(first)["schema_version"] == 1
+
+
+def test_inspect_counts_duplicates_as_a_build_does(tmp_path: Path) -> None:
+    found = look(tmp_path, rollout("COM"), rollout("COM"))
+    metrics = pivot_build(tmp_path / "rollouts.jsonl", tmp_path / "set")
+    assert (found.kept, found.skips) == (2, {"duplicate": 2})
+    assert (metrics.kept, nonzero(metrics.skipped)) == (found.kept, found.skips)

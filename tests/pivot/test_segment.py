@@ -2,10 +2,12 @@
 
 import json
 
+import msgspec
 import pytest
 from episodes import items_of
 
-from gymbal.model.item import Item, read_item
+from gymbal.model.item import Item, ItemKind, read_item
+from gymbal.model.pivot import Boundary
 from gymbal.pivot.segment import split
 
 
@@ -53,6 +55,29 @@ def test_split_cuts_by_execution_runs(letters: str, calls: list[str]) -> None:
     found = split(read(letters))
     assert [f"{letters[call.start : call.stop]}:{call.boundary.value[0]}" for call in found] == calls
     assert [call.index for call in found] == list(range(len(calls)))
+
+
+@pytest.mark.parametrize(
+    ("letters", "ids", "guessed"),
+    [
+        ("COCOCOM", ["look:0", "look:1", "look:0"], [0, 1]),  # one response, executed one by one
+        ("CCOOM", ["look:0", "look:0"], [0]),  # two responses without a result between
+        ("CCOOCOM", ["look:0", "look:1", "look:0"], []),
+        ("COCOM", ["look:0", "look:1"], []),  # these count through the trajectory
+        ("COCOCOM", ["look:0", "look:1", "opaque"], []),
+    ],
+)
+def test_split_calls_guessed_what_call_ids_cut_otherwise(
+    letters: str, ids: list[str], guessed: list[int]
+) -> None:
+    left = iter(ids)
+    items = [
+        msgspec.structs.replace(item, call_id=next(left)) if item.kind is ItemKind.CALL else item
+        for item in read(letters)
+    ]
+    found = split(items)
+    assert [(call.start, call.stop) for call in found] == [(c.start, c.stop) for c in split(read(letters))]
+    assert [call.index for call in found if call.boundary is Boundary.GUESSED] == guessed
 
 
 def test_split_believes_recorded_sizes() -> None:

@@ -17,6 +17,9 @@ from gymbal.pivot.targets.detect import target_of_file
 from gymbal.readers.detect import read_trajectories
 from gymbal.readers.tools_file import read_tools_file, with_tools
 
+MOVED_REASONING = {"A12": "reasoning from between the actions of a call was moved before them, as asked"}
+"""What cannot be told of a dataset once its reasoning was redistributed, by rule."""
+
 
 def pivot_audit(
     pivots: str | Path,
@@ -60,4 +63,5 @@ def pivot_audit(
         target=target_of_file(rows[0]),
         skipped=skipped if skipped.is_file() else None,
         max_problems=max_problems,
+        waived=MOVED_REASONING if options.repair_reasoning is ReasoningRepair.REDISTRIBUTE else {},
     )

@@ -203,10 +203,12 @@ class BuildMetrics(msgspec.Struct, frozen=True, kw_only=True):
     depth: dict[str, int]
     """Kept pivots by the number of model calls before them."""
     narrate_and_call: int
-    """Candidates that write text and call tools in one response."""
+    """Candidates that write a message, if only an empty one, and call tools in one response."""
     boundaries: dict[str, int]
     """Candidates by how their limits are known."""
     call_count_check: CallCountCheck
+    seed_calls: int = 0
+    """Model calls that stand in the seeds: made before the recorded episode, they are no candidates."""
     reasoning: ReasoningCounts
     source_rewards: dict[str, int]
     """Trajectories by reward: `missing`, `below 0`, `0`, `between`, `1`, `above 1`."""

@@ -114,7 +114,8 @@ class Trajectory(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A request field that refers to input held elsewhere: the seed is not all that the policy saw."""
     allows_parallel_calls: bool | None
     is_truncated: bool = False
-    """The source says that the last response was cut at a limit."""
+    """The source says that the last response was cut at a limit, or failed. Where the last item is not the
+    policy's, that response left none."""
     reward: float | None
     task: str | None
     """Stable name of the task, for splits and cards."""

@@ -57,7 +57,8 @@ class _Where(NamedTuple):
 class _Findings:
     """How each rule went: counts of everything, texts of the first few problems."""
 
-    def __init__(self, max_problems: int) -> None:
+    def __init__(self, max_problems: int, waived: Mapping[str, str]) -> None:
+        self._waived = waived
         self.checked: Counter[str] = Counter()
         self.broken: Counter[str] = Counter()
         self.unchecked: defaultdict[str, Counter[str]] = defaultdict(Counter)
@@ -69,6 +70,8 @@ class _Findings:
         """Take note of all outcomes of one row, model call or trajectory."""
         checked, broken = set(), set()
         for outcome in outcomes:
+            if outcome.rule in self._waived:
+                outcome = Unchecked(outcome.rule, self._waived[outcome.rule])
             if isinstance(outcome, Unchecked):
                 self.unchecked[outcome.rule][outcome.reason] += 1
                 continue
@@ -120,15 +123,17 @@ def audit(
     target: Target = Target.SINGLE_STEP,
     skipped: Path | None = None,
     max_problems: int = 20,
+    waived: Mapping[str, str] | None = None,
 ) -> AuditReport:
     """Hold every row of the JSONL files `pivots`, one dataset, against the trajectories it was made of.
 
     `target` is the verifier that the rows are for. `skipped` is the dataset's list of the candidates that
-    made no row. The source is held in memory, the rows one at a time. What is wrong with the dataset is a
-    problem, not an error; InputError is raised only for files that cannot be read.
+    made no row. `waived` says of rules why they do not hold for this dataset. The source is held in memory,
+    the rows one at a time. What is wrong with the dataset is a problem, not an error; InputError is raised
+    only for files that cannot be read.
     """
     source = index_source(trajectories, target)
-    findings = _Findings(max_problems)
+    findings = _Findings(max_problems, waived or {})
     labels: defaultdict[CallKey, list[str]] = defaultdict(list)
     located = Counter(dict.fromkeys(FoundBy, 0))
     locator = Locator(source)

@@ -8,7 +8,7 @@ from gymbal.model.item import ItemKind
 from gymbal.pivot.audit_rules import Outcome, Unchecked
 from gymbal.pivot.audit_source import Episode
 from gymbal.pivot.call_counts import expected_counts
-from gymbal.pivot.cuts import call_index, count_on
+from gymbal.pivot.call_ids import call_indices, count_on, is_one_response
 from gymbal.pivot.parse import Check
 
 
@@ -33,18 +33,18 @@ def _check_call_ids(episode: Episode) -> Outcome:
     calls = [item for items in cut for item in items]
     if not calls:
         return Unchecked("A07", "the trajectory has no tool call")
-    indices = [index for index in map(call_index, calls) if index is not None]
-    if len(indices) < len(calls):
+    indices = call_indices(calls)
+    if indices is None:
         return Unchecked("A07", "call ids carry no index")
     if count_on(indices, len([items for items in cut if items])):
         return Unchecked("A07", "call ids count through the whole trajectory")
     for call, items in zip(episode.calls, cut, strict=True):
-        found = [call_index(item) for item in items]
-        if found != list(range(len(found))):
+        found = call_indices(items) or []
+        if not is_one_response(found):
             return Check("A07", f"model call {call.call.index}", _disagreement(found))
     return Check("A07")
 
 
-def _disagreement(found: Sequence[int | None]) -> str:
+def _disagreement(found: Sequence[int]) -> str:
     indices = ", ".join(map(str, found))
     return f"the cut gives one model call the call-id indices {indices}; a response counts from 0"

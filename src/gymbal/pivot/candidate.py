@@ -95,7 +95,7 @@ def _label(
     trajectory: Trajectory, call: ModelCall, prefix: Prefix, tools: Tools, target: RowTarget | None
 ) -> Label | Refusal:
     if trajectory.is_truncated and call.stop == len(trajectory.items):
-        return Refusal(SkipReason.TRUNCATED, "the source marks its last response as incomplete")
+        return Refusal(SkipReason.TRUNCATED, "the source marks its last response as unfinished")
     label = (
         label_of(call, tools.names) if target is None else target.label(call, trajectory.tools, tools.names)
     )

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from gymbal.model.inspection import Rule
-from gymbal.model.item import Item
 from gymbal.model.pivot import ModelCall
 from gymbal.model.trajectory import CutEvidence, Trajectory
-
-_INDEXED_ID = re.compile(r"(?:functions\.)?(?P<tool>.+):(?P<index>\d{1,9})")
+from gymbal.pivot.call_ids import call_indices, count_on
 
 _RULE_OF_EVIDENCE = {CutEvidence.TURNS: Rule.TURNS, CutEvidence.TOKEN_IDS: Rule.TOKEN_IDS}
 
@@ -62,26 +59,11 @@ def _call_id_cut(runs: Sequence[ModelCall]) -> Cut | None:
 
     Producers that count on through the whole trajectory name calls alike, but say nothing about boundaries.
     """
-    calls = [item for run in runs for item in run.calls]
-    indices = [call_index(item) for item in calls]
-    if not calls or None in indices:
-        return None
-    numbers = [index for index in indices if index is not None]
-    if count_on(numbers, sum(bool(run.calls) for run in runs)):
+    numbers = call_indices([item for run in runs for item in run.calls])
+    if numbers is None or count_on(numbers, sum(bool(run.calls) for run in runs)):
         return None
     starts = [at for at, index in enumerate(numbers) if not at or index != numbers[at - 1] + 1]
     if any(numbers[at] != 0 for at in starts):
         return Cut(Rule.CALL_ID_INDEX, None)
     ends = [*starts[1:], len(numbers)]
     return Cut(Rule.CALL_ID_INDEX, tuple(end - start for start, end in zip(starts, ends, strict=True)))
-
-
-def call_index(item: Item) -> int | None:
-    """The index in a call id `<tool>:<index>`, as some producers make them; None for any other id."""
-    match = _INDEXED_ID.fullmatch(item.call_id or "")
-    return int(match["index"]) if match and match["tool"] == item.name else None
-
-
-def count_on(indices: Sequence[int], responses: int) -> bool:
-    """Whether call ids count on over several responses: if each began at 0, that would stand there again."""
-    return responses > 1 and len(set(indices)) == len(indices)

@@ -36,6 +36,7 @@ from gymbal.pivot.inspect_counts import (
 )
 from gymbal.pivot.inspect_notes import notes_on
 from gymbal.pivot.inspect_view import view_of
+from gymbal.pivot.lines import without_duplicates
 from gymbal.pivot.signs import add_up, signs_of
 from gymbal.verify import Comparator
 
@@ -60,8 +61,9 @@ def inspect(
 ) -> Inspection:
     """Read all trajectories once and say what they hold.
 
-    Held in memory: one trajectory, a range of rewards for each task, `MOST_DIFFERENT_SHAPES` shapes, and at
-    most `max_examples` examples of each finding. Raises what `trajectories` raises.
+    Held in memory: one trajectory, the key of each row by which duplicates are found, a range of rewards for
+    each task, `MOST_DIFFERENT_SHAPES` shapes, and at most `max_examples` examples of each finding. Raises
+    what `trajectories` raises.
     """
     counts: Counts = Counter()
     sign_counts: Counts = Counter()
@@ -69,8 +71,10 @@ def inspect(
     shapes: Counter[str] = Counter()
     examples: Examples = {}
     rewards: dict[str, RewardRange | None] = {}
+    keys: set[bytes] = set()
     for trajectory in trajectories:
         view = view_of(trajectory, comparator, seeded_greeting)
+        view = view._replace(judged=without_duplicates(view.judged, keys))
         for group, name, count in counts_of(view):
             counts[group, name] += count
         for name, unit, count, chances in signs_of(view):

@@ -7,7 +7,7 @@ from itertools import groupby
 
 from gymbal.model.inspection import Rule
 from gymbal.model.item import Item, ItemKind
-from gymbal.model.pivot import ActionKind, ModelCall, Refusal
+from gymbal.model.pivot import ACT, TEXT, ActionKind, ModelCall, Refusal
 from gymbal.pivot.cuts import Cut, disagreement
 from gymbal.pivot.groups import RewardRange
 from gymbal.pivot.inspect_view import View
@@ -114,7 +114,7 @@ def _of_call(call: ModelCall) -> Iterator[Count]:
     yield "boundaries", call.boundary, 1
     if call.calls:
         yield "batch_sizes", str(len(call.calls)), 1
-    if call.calls and call.text:
+    if ACT in call.shape and TEXT in call.shape:
         yield "narrate_and_call", "", 1
     for place in _places_of(call):
         yield "reasoning", place, 1

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from gymbal.model.inspection import Inspection, Rule
 from gymbal.model.pivot import Boundary, SkipReason
 from gymbal.model.trajectory import Conversion
+from gymbal.pivot.notes import one_reward
 
 
 def notes_on(found: Inspection) -> Iterator[str]:
@@ -66,8 +67,8 @@ def _on_reasoning(found: Inspection) -> Iterator[str]:
 
 
 def _on_rewards(found: Inspection) -> Iterator[str]:
-    if len(found.rewards) == 1:
-        only = next(iter(found.rewards))
+    only = one_reward(found.rewards)
+    if only is not None:
         yield f"All trajectories are of one reward class ({only}): a filter by reward has nothing to act on."
     elif found.tasks and not found.groups["mixed"]:
         yield "No task has trajectories with different rewards: preferring mixed groups would do nothing."

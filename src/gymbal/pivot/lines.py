@@ -76,7 +76,7 @@ def judged_lines(
     for trajectory in trajectories:
         judged = judge(trajectory)
         if judge.options.dedupe:
-            judged = _without_duplicates(judged, keys)
+            judged = without_duplicates(judged, keys)
         part = side_of(trajectory, judge.options.split)
         tally.update(count_trajectory(judged))
         counts.add(judged.candidates, part)
@@ -95,7 +95,7 @@ def skipped_line(source: Source, call: int, refusal: Refusal) -> bytes:
     return msgspec.json.encode(line) + b"\n"
 
 
-def _without_duplicates(judged: Judged, keys: set[bytes]) -> Judged:
+def without_duplicates(judged: Judged, keys: set[bytes]) -> Judged:
     """Do what `without_duplicate` does for every candidate; mostly there are none."""
     new = [each.outcome.key for each in judged.candidates if isinstance(each.outcome, Row)]
     if keys.isdisjoint(new) and len(set(new)) == len(new):

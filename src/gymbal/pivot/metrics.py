@@ -48,6 +48,7 @@ def count_trajectory(judged: Judged) -> Iterator[tuple[str, str]]:
     yield "trajectories", ""
     yield "source_rewards", reward_class(judged.trajectory.reward)
     yield "call_count_check", _call_count_verdict(judged)
+    yield from repeat(("seed_calls", ""), judged.seed_calls)
     for name in judged.dropped_fields.elements():
         yield "dropped_fields", name
     yield "formats", judged.trajectory.format
@@ -210,6 +211,7 @@ def metrics_of(tally: Tally, dataset: str, options: BuildOptions, groups: Groups
         call_count_check=CallCountCheck(
             **{name: tally["call_count_check", name] for name in CallCountCheck.__struct_fields__}
         ),
+        seed_calls=tally["seed_calls", ""],
         reasoning=ReasoningCounts(
             **{name: tally["reasoning", name] for name in ReasoningCounts.__struct_fields__}
         ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from gymbal.model.pivot import ActionKind, Boundary, BuildMetrics
 
@@ -19,8 +19,8 @@ def notes_on(metrics: BuildMetrics) -> Iterator[str]:
             f"{messages} of {metrics.kept} labels are messages. The verifier accepts any text for them, "
             "so they are nearly free reward: thin them out if they are many (`--drop-messages`)."
         )
-    if len(metrics.source_rewards) == 1:
-        only = next(iter(metrics.source_rewards))
+    only = one_reward(metrics.source_rewards)
+    if only is not None:
         yield (
             f"All trajectories are of one reward class ({only}): a filter by reward has nothing to act on. "
             "Select by profiling the policy instead."
@@ -44,6 +44,11 @@ def notes_on(metrics: BuildMetrics) -> Iterator[str]:
         yield "Tokens were not counted but estimated from characters: no tokenizer was given (`--tokenizer`)."
     yield from _on_split(metrics)
     yield "Profile each row under the policy that will be trained; keep those that it gets right sometimes."
+
+
+def one_reward(classes: Mapping[str, int]) -> str | None:
+    """The reward that all trajectories have; None where they differ, or may within a class."""
+    return next(iter(classes)) if len(classes) == 1 and classes.keys() <= {"0", "1", "missing"} else None
 
 
 def _on_groups(metrics: BuildMetrics) -> Iterator[str]:

@@ -11,6 +11,8 @@ run:
   model call: guessed, both ways;
 - two texts in a row are two model calls: guessed, since a model may write a comment and an answer at once.
 
+Where call ids tell of another cut, as after a serial executor, the cut stands and is called guessed.
+
 A source that records its own boundaries is believed instead. A recorded call may span tool results: serial
 executors write call, result, call, result for one response of two calls.
 """
@@ -21,8 +23,11 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
+import msgspec
+
 from gymbal.model.item import CALLS, MODEL_WRITTEN, Item, ItemKind
 from gymbal.model.pivot import ACT, TEXT, THOUGHT, Boundary, ModelCall
+from gymbal.pivot.call_ids import call_index, call_indices, count_on, is_one_response
 
 _ACTIONS = MODEL_WRITTEN - {ItemKind.REASONING}
 
@@ -56,7 +61,7 @@ def split(items: Sequence[Item], call_sizes: Sequence[int] | None = None) -> tup
         calls.append(
             ModelCall(index=index, start=start, stop=stop, boundary=boundary, items=written, shape=shape)
         )
-    return tuple(calls)
+    return tuple(calls if call_sizes is not None else _doubted(calls))
 
 
 Limits = tuple[int, int, Boundary]
@@ -104,3 +109,25 @@ def _with_reasoning_before(items: Sequence[Item], position: int) -> int:
     while items[position - 1].kind is ItemKind.REASONING:
         position -= 1
     return position
+
+
+def _doubted(calls: list[ModelCall]) -> list[ModelCall]:
+    """The calls, guessed where the indices in their call ids tell of other limits."""
+    acting = [call for call in calls if ACT in call.shape]
+    if not acting or call_index(acting[0].calls[0]) is None:
+        return calls  # most producers' ids have no index, and one look tells
+    indices = call_indices([item for call in acting for item in call.calls])
+    if indices is None or count_on(indices, len(acting)):
+        return calls
+    doubted = set()
+    for before, call in zip([None, *acting], acting, strict=False):
+        own = call_indices(call.calls) or []
+        if is_one_response(own):
+            continue
+        doubted.add(call.index)
+        if own[0] and before is not None:
+            doubted.add(before.index)  # it may be the beginning of the same response
+    return [
+        msgspec.structs.replace(call, boundary=Boundary.GUESSED) if call.index in doubted else call
+        for call in calls
+    ]

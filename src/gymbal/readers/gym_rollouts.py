@@ -28,6 +28,7 @@ from gymbal.readers.base.format import Head, ReadOptions
 from gymbal.readers.base.provenance import COUNT_FIELDS, TASK_FIELDS, call_count_of, content_name, name_among
 from gymbal.readers.base.responses import (
     NULL,
+    UNFINISHED,
     ItemError,
     Request,
     input_items,
@@ -183,7 +184,7 @@ def _trajectory(
         instructions=instructions,
         hidden_state=request.hidden_state(),
         allows_parallel_calls=request.parallel_tool_calls,
-        is_truncated=row.response.status == "incomplete",
+        is_truncated=row.response.status in UNFINISHED,
         reward=None if row.reward is None else float(row.reward),
         task=name_among(bytes(getattr(row, name)) for name in TASK_FIELDS)
         or content_name(bytes(request.instructions), *(item.raw for item in seed), tools),

@@ -23,7 +23,14 @@ from gymbal.readers.base.content import fields_of, token
 from gymbal.readers.base.format import Head, ReadOptions
 from gymbal.readers.base.provenance import call_count_of, content_name, name_among, opening_of, reward_of
 from gymbal.readers.base.records import Record, read_each
-from gymbal.readers.base.responses import ItemError, Request, input_items, instructions_of, read_items
+from gymbal.readers.base.responses import (
+    UNFINISHED,
+    ItemError,
+    Request,
+    input_items,
+    instructions_of,
+    read_items,
+)
 from gymbal.readers.base.tools import flat_tools
 
 NAME = "openai_responses"
@@ -100,7 +107,7 @@ def _trajectory(record: Record, options: ReadOptions, log: OrderedDict[str, _Sta
         instructions=instructions,
         hidden_state=before.hidden_state,
         allows_parallel_calls=request.parallel_tool_calls,
-        is_truncated=response.status == "incomplete",
+        is_truncated=response.status in UNFINISHED,
         reward=reward_of(fields),
         task=name_among(token(fields, name) for name in ("task_id", "instance_id"))
         or content_name(instructions or b"", tools.raw, *opening_of(seed)),

@@ -61,6 +61,7 @@ def _plain_counts(title: str, unit: str, counts: Mapping[str, int]) -> tuple[Sec
 
 def _checks(metrics: BuildMetrics) -> Table:
     counted = metrics.call_count_check
+    seed_calls = metrics.seed_calls
     rows = (
         cells("call counts that agree with the source", str(counted.agree)),
         (
@@ -68,6 +69,7 @@ def _checks(metrics: BuildMetrics) -> Table:
             Text(str(counted.disagree), Tone.DOUBT if counted.disagree else Tone.PLAIN),
         ),
         cells("trajectories without a recorded count", str(counted.skipped)),
+        *((cells("model calls in seeds, which make no row", str(seed_calls)),) if seed_calls else ()),
         cells("candidates that narrate and call", str(metrics.narrate_and_call)),
         cells("candidates with hoisted reasoning", str(metrics.reasoning.hoisted)),
         cells("candidates with interleaved reasoning", str(metrics.reasoning.interleaved)),

@@ -14,6 +14,9 @@ NULL = Raw(b"null")
 STATE_ELSEWHERE = ("previous_response_id", "conversation", "prompt")
 """Request fields that stand for input which the request does not hold."""
 
+UNFINISHED = frozenset({"incomplete", "failed", "cancelled", "in_progress", "queued"})
+"""`status` of a response whose last item may be cut anywhere."""
+
 
 class Request(msgspec.Struct, gc=False):
     """The fields of a request that say what the policy saw and could do."""
