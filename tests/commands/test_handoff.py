@@ -57,6 +57,12 @@ def test_recorded_launch_is_repeated_with_resume(sides: tuple[Path, Path], comma
     assert commands(*sides)[0] == [*LAUNCH, "--resume"]
 
 
+def test_launch_is_not_resumed_without_the_inputs_that_a_resume_reads(sides: tuple[Path, Path]) -> None:
+    record(sides[1], LAUNCH)
+    (sides[1] / "rollouts_materialized_inputs.jsonl").unlink()
+    assert not any("--resume" in command for command in commands(*sides))
+
+
 def test_steps_name_the_launch_that_is_recorded(sides: tuple[Path, Path]) -> None:
     words = "repeat the lost rollouts of candidate: "
     assert steps(*sides, Rung.ACCOUNTING)[0] == f"{words}its gym eval run command with --resume"

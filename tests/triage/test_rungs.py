@@ -122,6 +122,18 @@ def test_truncation_that_could_close_the_gap_is_accounting() -> None:
     assert "12 of 48" in rung(report, Rung.ACCOUNTING).summary
 
 
+def test_failures_on_record_that_could_close_the_gap_need_no_plan_to_be_the_cause() -> None:
+    # 4 of 16 are lost where the left side has 4 zeros: their rewards could be those.
+    left = {f"task {number}": [1.0, 1.0, 1.0, 0.0] for number in range(4)}
+    right = {f"task {number}": [1.0, 1.0, 1.0, None] for number in range(4)}
+    report = explain(make_run(left), make_run(right, label="lossy", failed="x", is_planned=False))
+    finding = rung(report, Rung.ACCOUNTING)
+    assert report.verdict.rung is Rung.ACCOUNTING
+    assert finding.summary.startswith("4 failed rollouts in lossy: ")
+    assert finding.summary.endswith("anywhere in [+0.0000, +0.2500], if no more were lost")
+    assert "which a resume needs" in finding.next[0]
+
+
 def test_few_failures_that_cannot_close_a_large_gap_are_not_the_cause() -> None:
     # 1 of 48 lost on the left can move it by at most 1/48; the gap is 7/12.
     good = {prompt: [1.0] * 4 for prompt in TASKS}

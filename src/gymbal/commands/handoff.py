@@ -132,8 +132,13 @@ def _for_losses(place: _Place, counts: RolloutCounts) -> Iterator[str]:
 
 
 def _resume(place: _Place) -> Iterator[str]:
-    """The launch again; without its command, from the saved config, which names the rollouts as well."""
+    """The launch again; without its command, from the saved config, which names the rollouts as well.
+
+    None without the materialized inputs, which a resume reads.
+    """
     files = place.files
+    if files.inputs is None:
+        return
     if place.launched is not None:
         yield place.launched if RESUME in place.launched else f"{place.launched} {RESUME}"
     elif files.config is not None and files.rollouts is not None:

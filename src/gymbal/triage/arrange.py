@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 import msgspec
@@ -33,7 +34,7 @@ class ArrangedTask(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """`_ng_task_index` values under which the run holds this content; more than one is a duplicate."""
     cluster: str | None
     planned: int
-    """Expected rows."""
+    """Expected rows; without a plan those that are known of: scored or failed."""
 
 
 class Arrangement(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,6 +44,8 @@ class Arrangement(msgspec.Struct, frozen=True, kw_only=True):
     """One group for each task, in the order of `tasks`."""
     missing: tuple[tuple[int, int], ...]
     """Task and repeat of the planned rollouts that neither scored nor failed, sorted."""
+    unplaced: int
+    """Failed rollouts of tasks that nothing shows; 0 with a plan, which shows every task."""
 
 
 class _Tasks:
@@ -99,7 +102,12 @@ def arrange(
     numbers = values_of_groups(
         len(tasks.keys), (task_P, plan.task_R), (rows.group_R, rows.in_groups(rollouts.task_R))
     )
-    planned = sizes_of(task_P if len(plan) else task_R, len(tasks.keys))
+    planned, unplaced = sizes_of(task_P if len(plan) else task_R, len(tasks.keys)), 0
+    if failures and not len(plan):
+        shown_by_F = _rows_of_failed_tasks(rollouts, failures)
+        failed_T = Counter(int(task_R[row]) for row in shown_by_F if row >= 0)
+        planned = [rows + failed_T[task] for task, rows in enumerate(planned)]
+        unplaced = shown_by_F.count(-1)
     absent = rows_without(last_with(number_R, number_P), (plan.task_R, plan.repeat_R))
     failed = set(number_F.tolist())
     return Arrangement(
@@ -118,7 +126,26 @@ def arrange(
         missing=tuple(
             (plan.task_R[row], plan.repeat_R[row]) for row in absent if int(number_P[row]) not in failed
         ),
+        unplaced=unplaced,
     )
+
+
+def _rows_of_failed_tasks(rollouts: RolloutTable, failures: Sequence[Failure]) -> list[int]:
+    """For each failure a rollout of the same task: one run gives a number to one task. -1 where none is."""
+    places: dict[tuple[str, int | None], int] = {}
+    place_of_kind = {
+        number: places.setdefault((kind.server, kind.stage), len(places))
+        for number, kind in enumerate(rollouts.kinds)
+    }
+    number_R, number_F = number_names(
+        (rollouts.task_R, look_up(place_of_kind, rollouts.kind_R)),
+        (
+            [failure.key.task for failure in failures],
+            [places.setdefault(failure.key[:2], len(places)) for failure in failures],
+        ),
+    )
+    rows: list[int] = last_with(number_R, number_F).tolist()
+    return rows
 
 
 def _names(rollouts: RolloutTable, plan: PlanTable, failures: Sequence[Failure]) -> tuple[Columns, ...]:

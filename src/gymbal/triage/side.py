@@ -41,7 +41,7 @@ class SideTask(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     numbers: tuple[int, ...]
     """`_ng_task_index` values under which the run holds this content; more than one is a duplicate."""
     planned: int
-    """Expected rows; the rows at hand where no plan was kept."""
+    """Expected rows; without a plan those that are known of: scored or failed."""
     cluster: str | None
     """What tasks of one cluster share; None where nothing says so."""
     rewards: list[float]
@@ -64,11 +64,18 @@ class SideView(msgspec.Struct, frozen=True, kw_only=True):
     tasks: dict[str, SideTask]
     """By content."""
     counts: RolloutCounts
+    unplaced: int
+    """Failed rollouts of tasks that, without a plan, nothing shows."""
     score: float | None
     """The metric as the run reports it, as a proportion."""
     recomputed: float | None
     policy: Policy | None
     """The accounting that reproduces `score`. None: nothing to reproduce, or no policy does."""
+
+    @property
+    def has_plan(self) -> bool:
+        """Whether the run says what was planned: else what it lost may not show at all."""
+        return self.run.planned is not None
 
     def marked(self, holds: Callable[[RowKind], bool]) -> BoolArray:
         """Whether each of `rows` is of a kind for which `holds`."""
@@ -126,6 +133,7 @@ def view_side(run: Run, agent: str | None, metric: Metric, *, with_verifier: boo
         failures=failures,
         tasks=_tasks(found, metric, rollouts),
         counts=_count(rollouts, failures, planned, found),
+        unplaced=found.unplaced,
         score=score,
         recomputed=policy_value(metric, MEASURED_ONLY, measured, unmeasured),
         policy=None if score is None else find_policy(metric, score, measured, unmeasured),

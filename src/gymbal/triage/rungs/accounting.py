@@ -53,7 +53,8 @@ def check(pair: Pair) -> Finding:
 def difference_range(pair: Pair) -> Interval | None:
     """Right minus left if every unmeasured rollout of the shared tasks had scored its worst or its best.
 
-    Manski's bounds over the planned rollouts of the shared tasks; None when a side has no such plan or row.
+    Manski's bounds over the rollouts of the shared tasks that are known of: a plan that was not kept could
+    only widen them. None when a side has no such rollout.
     """
     limits = reward_limits(pair)
     left = _score_range(pair, pair.left, limits)
@@ -98,6 +99,8 @@ def _unmeasured_reasons(pair: Pair) -> list[str]:
         f"{_loss_text(side)} in {side.run.label}" for side in (pair.left, pair.right) if _loss_text(side)
     ]
     span = f"[{bounds.low:+.4f}, {bounds.high:+.4f}]"
+    if not (pair.left.has_plan and pair.right.has_plan):
+        span += ", if no more were lost"
     return [f"{' and '.join(losses)}: scored at worst or at best, the difference lies anywhere in {span}"]
 
 
@@ -139,7 +142,7 @@ def _score_range(pair: Pair, side: SideView, limits: Interval) -> Interval | Non
     rewards = [reward for key in pair.alignment.shared for reward in side.tasks[key].rewards]
     lost = sum(_unmeasured(side, pair.alignment.shared))
     total = len(rewards) + lost
-    if not total or side.counts.expected is None:
+    if not total:
         return None
     return manski_bounds(sum(rewards), lost, total, worst=limits.low, best=limits.high)
 
@@ -147,8 +150,10 @@ def _score_range(pair: Pair, side: SideView, limits: Interval) -> Interval | Non
 def _loss_text(side: SideView) -> str:
     counts = side.counts
     lost = (("failed", counts.failed), ("missing", counts.missing or 0), ("masked", counts.masked))
-    named = [f"{count} {name}" for name, count in lost if count]
-    return f"{' and '.join(named)} of {counts.expected} rollouts" if named else ""
+    named = " and ".join(f"{count} {name}" for name, count in lost if count)
+    if not named:
+        return ""
+    return f"{named} rollouts" if counts.expected is None else f"{named} of {counts.expected} rollouts"
 
 
 def _same_summary(pair: Pair) -> str:
@@ -165,17 +170,23 @@ def _same_summary(pair: Pair) -> str:
 
 
 def _next(pair: Pair) -> tuple[str, ...]:
-    steps = [
-        f"repeat the lost rollouts of {side.run.label}: {RESUME_IN_WORDS}"
-        for side in (pair.left, pair.right)
-        if _loss_text(side)
-    ]
+    steps = [_recovery(side) for side in (pair.left, pair.right) if _loss_text(side)]
     steps += [
         f"repeat {side.run.label} with a higher --max-output-tokens"
         for side in (pair.left, pair.right)
         if side.counts.truncated
     ]
     return tuple(steps)
+
+
+def _recovery(side: SideView) -> str:
+    """A resume reads the materialized inputs (nemo-gym 0.7.0), so without them there is none."""
+    if not side.has_plan:
+        return (
+            f"bring <stem>_materialized_inputs.jsonl back beside the rollouts of {side.run.label}, "
+            f"which a resume needs, or run it again"
+        )
+    return f"repeat the lost rollouts of {side.run.label}: {RESUME_IN_WORDS}"
 
 
 def _facts(pair: Pair) -> tuple[Comparison, ...]:
