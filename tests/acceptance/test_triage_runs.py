@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import shutil
 from pathlib import Path
 
 import pytest
@@ -101,6 +102,31 @@ def test_limited_run_is_another_benchmark(acceptance_data: Path) -> None:
     report = explain(acceptance_data, "a1_base", "e1_limit10")
     assert report.verdict.rung is Rung.BENCHMARK
     assert "10 of 16 tasks shared" in rung(report, Rung.BENCHMARK).summary
+
+
+def test_tasks_that_failed_are_no_other_benchmark_where_the_inputs_are_lost(
+    acceptance_data: Path, tmp_path: Path
+) -> None:
+    run = tmp_path / "c1_errors_routed"
+    shutil.copytree(acceptance_data / "runs" / run.name, run)
+    (run / "rollouts_materialized_inputs.jsonl").unlink()
+    report = triage_runs(run, acceptance_data / "runs" / "c4_resumed")
+    assert report.verdict.rung is not Rung.BENCHMARK
+    finding = rung(report, Rung.BENCHMARK)
+    assert finding.status is Status.UNKNOWN
+    assert "3 only in c4_resumed, which c1_errors_routed may have lost" in finding.summary
+    assert "6 rollouts of c1_errors_routed failed" in finding.summary
+    parts = {part.name: part.value for part in report.gap.parts}
+    assert parts[PartName.BENCHMARK] == pytest.approx(0.0, abs=1e-12)
+    assert parts[PartName.ABSENT] == pytest.approx(0.875 - 0.9)
+
+
+def test_reverified_run_without_a_plan_may_have_lost_tasks(acceptance_data: Path) -> None:
+    # It graded the rollouts that c1_errors_routed had left of its 8 tasks, and its failures file is empty.
+    report = explain(acceptance_data, "g5_reverify", "a2_base_rerun")
+    finding = rung(report, Rung.BENCHMARK)
+    assert finding.status is Status.UNKNOWN
+    assert "11 only in a2_base_rerun, which g5_reverify may have lost" in finding.summary
 
 
 def test_edited_tasks_are_another_benchmark(acceptance_data: Path) -> None:

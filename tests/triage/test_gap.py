@@ -22,14 +22,15 @@ def parts(report: TriageReport) -> dict[PartName, float]:
 
 
 @settings(max_examples=150, deadline=None)
-@given(left=RUNS, right=RUNS, shift=st.floats(-0.5, 0.5))
+@given(left=RUNS, right=RUNS, shift=st.floats(-0.5, 0.5), planned=st.tuples(st.booleans(), st.booleans()))
 def test_parts_add_up_to_the_reported_gap_whatever_the_runs(
     left: dict[str, list[float | None]],
     right: dict[str, list[float | None]],
     shift: float,
+    planned: tuple[bool, bool],
 ) -> None:
-    mine = make_run(left, label="left")
-    theirs = make_run(right, label="right", reported=0.5 + shift)
+    mine = make_run(left, label="left", failed="x", is_planned=planned[0])
+    theirs = make_run(right, label="right", reported=0.5 + shift, is_planned=planned[1])
     report = explain(mine, theirs)
     if report.gap.reported is None:
         assert report.gap.parts == ()
@@ -42,7 +43,7 @@ def test_gap_between_equal_task_sets_is_all_residual() -> None:
     report = explain(make_run({"a": [1, 0], "b": [0, 1]}), make_run({"a": [1, 1], "b": [0, 1]}))
     assert report.gap.reported == pytest.approx(0.25)
     assert parts(report)[PartName.RESIDUAL] == pytest.approx(0.25)
-    assert [parts(report)[name] for name in PartName if name is not PartName.RESIDUAL] == pytest.approx(
+    assert [value for name, value in parts(report).items() if name is not PartName.RESIDUAL] == pytest.approx(
         [0, 0, 0, 0]
     )
 
@@ -62,6 +63,35 @@ def test_gap_from_tasks_that_only_one_side_has_is_benchmark() -> None:
     report = explain(make_run({"easy": [1, 1], "hard": [0, 0]}), make_run({"easy": [1, 1]}))
     assert parts(report)[PartName.BENCHMARK] == pytest.approx(0.5)
     assert parts(report)[PartName.RESIDUAL] == pytest.approx(0.0)
+
+
+def test_gap_from_tasks_that_a_side_without_a_plan_may_have_lost_is_no_benchmark() -> None:
+    # Left: (1 + 0) / 2. Right shows the task that scores 1 alone.
+    right = make_run({"easy": [1, 1]}, is_planned=False)
+    report = explain(make_run({"easy": [1, 1], "hard": [0, 0]}), right)
+    assert parts(report)[PartName.ABSENT] == pytest.approx(0.5)
+    assert parts(report)[PartName.BENCHMARK] == pytest.approx(0.0)
+    assert parts(report)[PartName.RESIDUAL] == pytest.approx(0.0)
+
+
+def test_gap_from_repeats_that_may_be_lost_is_no_benchmark() -> None:
+    # Left: 3 of 6 rows. Right lost one 0 without a trace: 3/5 over its rows, (1 + 0 + 1/2) / 3 over tasks.
+    left = make_run({"a": [1, 1], "b": [0, 0], "c": [1, 0]})
+    right = make_run({"a": [1, 1], "b": [0, None], "c": [1, 0]}, is_planned=False)
+    report = explain(left, right)
+    assert report.gap.reported == pytest.approx(3 / 5 - 1 / 2)
+    assert parts(report)[PartName.ABSENT] == pytest.approx(3 / 5 - 1 / 2)
+    assert parts(report)[PartName.BENCHMARK] == pytest.approx(0.0)
+
+
+def test_gap_from_failures_on_record_is_accounting_with_or_without_a_plan() -> None:
+    # As above, with the lost 0 on record.
+    tasks: dict[str, list[float | None]] = {"a": [1, 1], "b": [0, None], "c": [1, 0]}
+    for is_planned in (True, False):
+        right = make_run(tasks, failed="agent_run_error", is_planned=is_planned)
+        report = explain(make_run({**tasks, "b": [0, 0]}), right)
+        assert parts(report)[PartName.ACCOUNTING] == pytest.approx(3 / 5 - 1 / 2)
+        assert PartName.ABSENT not in parts(report)
 
 
 def test_gap_that_the_rollouts_do_not_show_is_reporting() -> None:

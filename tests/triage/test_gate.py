@@ -393,13 +393,39 @@ ROWS = st.lists(
 
 
 def sides_of(
-    rows: list[tuple[list[float | None], list[float | None]]], *, turned: bool = False
+    rows: list[tuple[list[float | None], list[float | None]]],
+    *,
+    turned: bool = False,
+    failed: str | None = None,
+    is_planned: bool = True,
 ) -> tuple[Run, Run]:
     def turn(rewards: list[float | None]) -> list[float | None]:
         return [None if reward is None else 1.0 - reward if turned else reward for reward in rewards]
 
     base, candidate = ({f"task {n}": turn(row[side]) for n, row in enumerate(rows)} for side in (0, 1))
-    return make_run(base, label="base"), make_run(candidate, label="new")
+    return (
+        make_run(base, label="base", failed=failed, is_planned=is_planned),
+        make_run(candidate, label="new", failed=failed, is_planned=is_planned),
+    )
+
+
+@given(ROWS, st.sampled_from([0.05, 0.3, 0.6]))
+@settings(max_examples=40, deadline=None)
+def test_failures_on_record_weigh_the_same_without_a_plan(
+    rows: list[tuple[list[float | None], list[float | None]]], margin: float
+) -> None:
+    with_plan, without = (
+        decide(contest(rule(margin=margin), sides_of(rows, failed="x", is_planned=kept)), level=0.95)
+        for kept in (True, False)
+    )
+    if all(rewards != [None, None] for row in rows for rewards in row):
+        assert (with_plan.decision, with_plan.low, with_plan.high) == (
+            without.decision,
+            without.low,
+            without.high,
+        )
+    else:
+        assert without.decision is Decision.INCONCLUSIVE
 
 
 @given(ROWS, st.sampled_from([0.05, 0.3, 0.6]))

@@ -105,14 +105,35 @@ def test_forty_missing_tasks_never_pass_in_silence() -> None:
     assert gate_one(base, candidate, margin=0.10, min_clean_share=0.95).decision is Decision.INCONCLUSIVE
 
 
-@pytest.mark.parametrize("is_planned", [True, False])
-def test_forty_absent_tasks_are_another_benchmark(is_planned: bool) -> None:
+def test_forty_absent_tasks_are_another_benchmark() -> None:
     rewards = without_last_forty(FORTY_OF_500, keep_plan=False)
-    base = make_run(FORTY_OF_500, label="base", is_planned=is_planned)
-    result = gate_one(base, make_run(rewards, label="candidate", is_planned=is_planned), margin=0.10)
+    base = make_run(FORTY_OF_500, label="base")
+    result = gate_one(base, make_run(rewards, label="candidate"), margin=0.10)
     assert result.decision is Decision.INCONCLUSIVE
     assert result.rung is Rung.BENCHMARK
     assert "40 only in base" in result.reason
+
+
+@pytest.mark.parametrize("has_base_plan", [True, False])
+def test_forty_absent_tasks_without_a_plan_never_pass_in_silence(has_base_plan: bool) -> None:
+    rewards = without_last_forty(FORTY_OF_500, keep_plan=False)
+    base = make_run(FORTY_OF_500, label="base", is_planned=has_base_plan)
+    result = gate_one(base, make_run(rewards, label="candidate", is_planned=False), margin=0.10)
+    assert result.decision is Decision.INCONCLUSIVE
+    assert "what was lost is not known: 40 only in base, which candidate may have lost" in result.reason
+    assert "materialized_inputs" in result.resolve[0]
+    assert Rung.BENCHMARK in result.unchecked
+
+
+def test_task_that_failed_on_both_sides_without_a_plan_never_passes_in_silence() -> None:
+    rewards: Rewards = {**FORTY_OF_500, "task 7": [None]}
+    base, candidate = (
+        make_run(rewards, label=label, failed="agent_run_error", is_planned=False)
+        for label in ("base", "candidate")
+    )
+    result = gate_one(base, candidate, margin=0.10)
+    assert result.decision is Decision.INCONCLUSIVE
+    assert "1 rollouts of candidate failed in tasks that it never scored" in result.reason
 
 
 def test_hardest_tasks_missing_are_no_improvement() -> None:

@@ -65,6 +65,8 @@ class PartName(StrEnum):
     REPORTING = "reporting"
     METRIC = "metric"
     ACCOUNTING = "accounting"
+    ABSENT = "absent"
+    """Only where a side kept no plan: tasks and repeats that it lost, or that never were part of it."""
     BENCHMARK = "benchmark"
     RESIDUAL = "residual"
 

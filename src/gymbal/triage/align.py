@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 
 import msgspec
@@ -26,18 +26,28 @@ class ChangedTask(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Alignment(msgspec.Struct, frozen=True, kw_only=True):
-    """Every task of both sides is in exactly one of shared, changed, left_only and right_only."""
+    """Every task of both sides is in exactly one of shared, changed and the two `_only` and `_open`."""
 
     shared: tuple[str, ...]
     changed: tuple[ChangedTask, ...]
     left_only: tuple[str, ...]
     right_only: tuple[str, ...]
+    left_open: tuple[str, ...]
+    """Tasks that only the left side shows, and that the right one, without a plan, may have lost."""
+    right_open: tuple[str, ...]
     reordered: tuple[str, ...]
     """Shared tasks that carry another number on the other side."""
     reweighted: tuple[str, ...]
     """Shared tasks with another ratio of planned rollouts than most: duplicated lines, uneven repeats."""
+    reweighted_open: tuple[str, ...]
+    """Such tasks whose ratio would be as usual if a side without a plan had lost rollouts."""
     with_verifier: bool
     """Whether the verifier's fields could be compared; they are only in the materialized inputs."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a missing plan leaves open if tasks or rollouts were lost or never planned."""
+        return bool(self.left_open or self.right_open or self.reweighted_open)
 
 
 def align(left: SideView, right: SideView, *, with_verifier: bool) -> Alignment:
@@ -49,13 +59,22 @@ def align(left: SideView, right: SideView, *, with_verifier: bool) -> Alignment:
     changed = _changed(left_rest, right_rest, by_number=is_one_list)
     taken_left = {pair.left for pair in changed}
     taken_right = {pair.right for pair in changed}
+    reordered = tuple(key for key in shared if left.tasks[key].numbers != right.tasks[key].numbers)
+    left_lone = {key: task for key, task in left_rest.items() if key not in taken_left}
+    right_lone = {key: task for key, task in right_rest.items() if key not in taken_right}
+    left_open = _may_have_lost(right, left_lone, in_order=not reordered)
+    right_open = _may_have_lost(left, right_lone, in_order=not reordered)
+    reweighted = _reweighted(left, right, shared)
     return Alignment(
         shared=shared,
         changed=changed,
-        left_only=tuple(key for key in left_rest if key not in taken_left),
-        right_only=tuple(key for key in right_rest if key not in taken_right),
-        reordered=tuple(key for key in shared if left.tasks[key].numbers != right.tasks[key].numbers),
-        reweighted=_reweighted(left, right, shared),
+        left_only=tuple(key for key in left_lone if key not in left_open),
+        right_only=tuple(key for key in right_lone if key not in right_open),
+        left_open=tuple(left_open),
+        right_open=tuple(right_open),
+        reordered=reordered,
+        reweighted=tuple(key for key, is_open in reweighted.items() if not is_open),
+        reweighted_open=tuple(key for key, is_open in reweighted.items() if is_open),
         with_verifier=with_verifier,
     )
 
@@ -145,8 +164,22 @@ def _changes(left: SideTask, right: SideTask) -> tuple[str, ...]:
     )
 
 
-def _reweighted(left: SideView, right: SideView, shared: tuple[str, ...]) -> tuple[str, ...]:
-    """Tasks whose planned rows on the two sides stand in another ratio than those of most tasks."""
+def _may_have_lost(side: SideView, tasks: Mapping[str, SideTask], *, in_order: bool) -> dict[str, SideTask]:
+    """Those of the other side's `tasks` that `side` may have planned although it shows none of them.
+
+    Where the shared tasks stand `in_order`, a number under which `side` shows another task is no lost one.
+    """
+    if side.has_plan:
+        return {}
+    shown = {number for task in side.tasks.values() for number in task.numbers} if in_order else set()
+    return {key: task for key, task in tasks.items() if shown.isdisjoint(task.numbers)}
+
+
+def _reweighted(left: SideView, right: SideView, shared: tuple[str, ...]) -> dict[str, bool]:
+    """Tasks whose planned rows on the two sides stand in another ratio than those of most tasks.
+
+    With each, whether rows that a side without a plan may have lost would explain it.
+    """
     planned = {key: (left.tasks[key].planned, right.tasks[key].planned) for key in shared}
     ratios = {pair: Fraction(*pair) for pair in set(planned.values()) if pair[1]}
     counts: Counter[Fraction] = Counter()
@@ -154,5 +187,11 @@ def _reweighted(left: SideView, right: SideView, shared: tuple[str, ...]) -> tup
         if pair in ratios:
             counts[ratios[pair]] += count
     usual = counts.most_common(1)
-    plain = {pair for pair, ratio in ratios.items() if usual and ratio == usual[0][0]}
-    return tuple(key for key, pair in planned.items() if pair not in plain)
+    if not usual:
+        return dict.fromkeys(planned, False)
+    plain = usual[0][0]
+    odd = {key: ratios.get(pair) for key, pair in planned.items() if ratios.get(pair) != plain}
+    return {
+        key: ratio is not None and not (right if ratio > plain else left).has_plan
+        for key, ratio in odd.items()
+    }

@@ -6,7 +6,7 @@ parts telescope: reported -> recomputed -> same measured tasks -> same tasks -> 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from statistics import fmean
 
 from gymbal.model.finding import GapPart, PartName
@@ -32,20 +32,28 @@ def split_gap(
     """Return the parts of right minus left; none when a side reports no score.
 
     `metric` is zero while both sides are compared under one metric name. A step that a side has no value for
-    takes the rest of the gap, and the later parts are zero.
+    takes the rest of the gap, and the later parts are zero. Only where a missing plan leaves open whether
+    tasks were lost or never planned is there a part `absent`, with what they change.
     """
     if left.score is None or right.score is None:
         return ()
+    lost_by_right = {key for key in alignment.shared if right.tasks[key].value is None}
+    lost_by_left = {key for key in alignment.shared if left.tasks[key].value is None}
     steps: list[Step] = [
         (PartName.REPORTING, left.recomputed, right.recomputed),
         (PartName.METRIC, left.recomputed, right.recomputed),
-        (
-            PartName.ACCOUNTING,
-            _score_where_other_measured(left, right, alignment),
-            _score_where_other_measured(right, left, alignment),
-        ),
-        (PartName.BENCHMARK, _mean_value(left, common), _mean_value(right, common)),
+        (PartName.ACCOUNTING, _score_without(left, lost_by_right), _score_without(right, lost_by_left)),
     ]
+    if alignment.is_open:
+        is_even = bool(alignment.reweighted_open)
+        steps.append(
+            (
+                PartName.ABSENT,
+                _score_without(left, lost_by_right.union(alignment.left_open), is_even=is_even),
+                _score_without(right, lost_by_left.union(alignment.right_open), is_even=is_even),
+            )
+        )
+    steps.append((PartName.BENCHMARK, _mean_value(left, common), _mean_value(right, common)))
     return _telescope(right.score - left.score, steps)
 
 
@@ -65,14 +73,13 @@ def _telescope(gap: float, steps: Iterable[Step]) -> tuple[GapPart, ...]:
     return tuple(parts)
 
 
-def _score_where_other_measured(side: SideView, other: SideView, alignment: Alignment) -> float | None:
-    """The side's score without the shared tasks that the other side planned and could not measure.
+def _score_without(side: SideView, lost: Collection[str], *, is_even: bool = False) -> float | None:
+    """The side's score without the tasks that the other side could not measure.
 
     Tasks weigh as their planned rows do for a mean over rows, so that a row lost on this side changes its own
-    task's weight no more; other metrics weigh tasks equally.
+    task's weight no more; other metrics weigh tasks equally, and so does this one where `is_even`.
     """
-    lost = {key for key in alignment.shared if other.tasks[key].value is None}
-    weighted = side.metric.kind is MetricKind.MEAN
+    weighted = side.metric.kind is MetricKind.MEAN and not is_even
     total = 0.0
     weight = 0
     for key, task in side.tasks.items():

@@ -12,6 +12,7 @@ from gymbal.stats.scores import TaskScores
 from gymbal.triage.explain import explain_pair, pair_up
 from gymbal.triage.gate.losses import lost_rollouts, reach_of_losses
 from gymbal.triage.noise_estimates import scores_on
+from gymbal.triage.rungs import benchmark
 
 
 class Absence(msgspec.Struct, frozen=True, kw_only=True):
@@ -32,6 +33,8 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     """How far lost rollouts could move the difference; truncated ones too where accounting differs."""
     lost: str
     """The rollouts behind `reach`, of both sides, in words."""
+    open_questions: tuple[str, ...]
+    """What a side without a plan may have lost beyond `reach`, one clause each."""
 
 
 class Contest(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,6 +57,7 @@ def weigh(rule: BenchmarkPolicy, base: Run, candidate: Run, *, level: float, see
         candidate=scores_on(pair.right, pair.common),
         reach=reach_of_losses(pair, with_truncated=cut_too),
         lost=f"{lost} lost{' or truncated' if cut_too and _has_truncated(report) else ''} rollouts",
+        open_questions=benchmark.open_questions(pair),
     )
 
 

@@ -19,6 +19,7 @@ from gymbal.stats import paired, power
 from gymbal.stats.distributions import normal_quantile
 from gymbal.stats.estimate import Interval, NotEstimable
 from gymbal.triage.gate.contest import Absence, Contest, Evidence, clean_share
+from gymbal.triage.rungs.benchmark import KEEP_THE_PLAN
 
 NEVER_MEANT = (Rung.INTEGRITY, Rung.BENCHMARK, Rung.METHOD)
 """Rungs that make a comparison void when they differ, unless the policy lets them.
@@ -74,6 +75,9 @@ def _objections(rule: BenchmarkPolicy, found: Evidence) -> Iterator[Ruling]:
         elif finding.status is Status.UNKNOWN and finding.name in rule.require:
             reason = f"{finding.name.value} is required to be the same and is unknown: {finding.summary}"
             yield Ruling(Decision.INCONCLUSIVE, reason, _steps(finding))
+    if found.open_questions:
+        reason = f"what was lost is not known: {'; '.join(found.open_questions)}"
+        yield Ruling(Decision.INCONCLUSIVE, reason, (KEEP_THE_PLAN,))
     if rule.tier is Tier.BLOCKING and (fault := clean_fault(rule, found)) is not None:
         yield Ruling(Decision.INCONCLUSIVE, fault, _accounting(found).next)
 

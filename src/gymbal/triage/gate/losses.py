@@ -19,8 +19,8 @@ def reach_of_losses(pair: Pair, *, with_truncated: bool = False) -> Interval:
     """Return how far the difference on the common tasks could lie below (low) and above (high).
 
     Over all shared tasks, each weighing the same; [0, 0] when nothing was lost. `with_truncated` takes the
-    rollouts that were cut at the token limit for lost, too. Known losses only: what no plan records cannot
-    be counted here.
+    rollouts that were cut at the token limit for lost, too. Known losses only: without a plan those are the
+    failures in tasks that the side shows, and `benchmark.open_questions` says what cannot be counted here.
     """
     if not pair.common or not _has_losses(pair, with_truncated=with_truncated):
         return Interval(0.0, 0.0)
@@ -37,7 +37,7 @@ def reach_of_losses(pair: Pair, *, with_truncated: bool = False) -> Interval:
 
 
 def lost_rollouts(side: SideView, keys: Sequence[str], *, with_truncated: bool = False) -> int:
-    """Planned rollouts of the tasks `keys` without a valid reward."""
+    """Rollouts of the tasks `keys` without a valid reward: planned ones; without a plan those on record."""
     return sum(_lost(side, key, with_truncated=with_truncated) for key in keys)
 
 
