@@ -201,6 +201,31 @@ def test_error_bar_that_implies_other_tasks_is_another_benchmark() -> None:
     )
 
 
+def test_run_that_lost_a_whole_task_planned_as_many_as_the_reference_states() -> None:
+    run = make_run({**{f"t{n}": [1.0] for n in range(9)}, "lost": [None]}, failed="x")
+    finding = rung(explain_published(run, read_reference("90% n=10 k=1")), Rung.BENCHMARK)
+    assert finding.status is Status.UNKNOWN
+    assert "both have 10 tasks" in finding.summary
+
+
+@pytest.mark.parametrize(
+    ("stated", "status"), [("n=10", Status.UNKNOWN), ("n=8", Status.DIFFERENT), ("n=9", Status.UNKNOWN)]
+)
+def test_run_without_a_plan_may_have_lost_tasks_and_added_none(stated: str, status: Status) -> None:
+    run = make_run({f"t{n}": [1.0] for n in range(9)}, is_planned=False)
+    finding = rung(explain_published(run, read_reference(f"90% {stated}")), Rung.BENCHMARK)
+    assert finding.status is status
+    assert ("may have lost some" in finding.summary) is (stated == "n=10")
+
+
+def test_error_bar_that_implies_more_tasks_than_a_run_without_a_plan_shows_is_open() -> None:
+    # sqrt(.5 * .5 / 100) = .05, so that a rounded error of .05 implies about 100 tasks; the run shows 9.
+    for is_planned, status in ((True, Status.DIFFERENT), (False, Status.UNKNOWN)):
+        run = make_run({f"t{n}": [1.0] for n in range(9)}, is_planned=is_planned)
+        finding = rung(explain_published(run, read_reference("0.500 ±0.050 error_kind=se")), Rung.BENCHMARK)
+        assert finding.status is status
+
+
 def test_run_whose_failures_alone_reach_the_reference_is_accounting() -> None:
     # 285 passes and 35 failures of 500: at best 320/500 = 64.0 %, which contains 59.8 %.
     rewards: dict[str, list[float | None]] = {f"t{n}": [1.0 if n < 285 else 0.0] for n in range(465)}

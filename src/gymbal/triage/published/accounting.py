@@ -61,9 +61,11 @@ def _reach(view: SideView, lost: int) -> Interval:
 def _sentence(
     side: NumberSide, other: NumberSide, lost: int, cut: int, reach: Interval, *, can_close: bool
 ) -> str:
+    view = side.view
+    if not lost and not cut and view is not None and not view.has_plan:
+        return f"the expected number of rollouts is not recorded in {side.label}"
     if not lost and not cut:
         return f"every expected rollout of {side.label} is scored and none was truncated"
-    view = side.view
     counted = f"{lost} lost and {cut} truncated rollouts of {side.label}"
     limits = f"its score lies between {reach.low:.4f} and {reach.high:.4f}"
     if view is None or other.score is None:

@@ -15,6 +15,7 @@ from gymbal.triage.published.noise import TotalsNoise
 from gymbal.triage.published.side import NumberSide, counts_repeats
 from gymbal.triage.rendering import models
 from gymbal.triage.rungs import integrity, method
+from gymbal.triage.rungs.benchmark import KEEP_THE_PLAN
 from gymbal.triage.rungs.code import ROLES as CODE_ROLES
 from gymbal.triage.side import SideView
 
@@ -153,14 +154,24 @@ def _facts_finding(pair: NumberPair, rung: Rung, roles: frozenset[Role], subject
 
 def check_benchmark(pair: NumberPair) -> Finding:
     """The number of tasks, stated or implied by the error bar; their content cannot be seen."""
-    counts = tuple(side.tasks for side in pair.sides)
+    counts = tuple(_planned_tasks(side) for side in pair.sides)
     facts = (Comparison(name="tasks", left=counts[0], right=counts[1]),)
     sentences = [text for side in pair.sides for text in _implied_mismatch(side, pair)]
-    if None not in counts and counts[0] != counts[1]:
-        sentences.insert(0, f"{counts[0]} tasks against {counts[1]}")
+    against = f"{counts[0]} tasks against {counts[1]}"
+    doubt = next((side for side in pair.sides if _may_have_lost_tasks(side, pair)), None)
+    if None not in counts and counts[0] != counts[1] and doubt is None:
+        sentences.insert(0, against)
     if sentences:
         return Finding(
             name=Rung.BENCHMARK, status=Status.DIFFERENT, summary="; ".join(sentences), facts=facts
+        )
+    if doubt is not None:
+        return Finding(
+            name=Rung.BENCHMARK,
+            status=Status.UNKNOWN,
+            summary=f"{against}; {doubt.label}, which kept no plan, may have lost some",
+            facts=facts,
+            next=(KEEP_THE_PLAN,),
         )
     same = f"both have {counts[0]} tasks" if None not in counts else "the number of tasks is not stated"
     return Finding(
@@ -172,16 +183,31 @@ def check_benchmark(pair: NumberPair) -> Finding:
     )
 
 
+def _planned_tasks(side: NumberSide) -> int | None:
+    """Tasks that the number is about, measured or not; of a run without a plan those that it shows."""
+    return side.tasks if side.view is None else len(side.view.tasks) or None
+
+
+def _may_have_lost_tasks(side: NumberSide, pair: NumberPair) -> bool:
+    """Whether the side is a run without a plan that shows fewer tasks than the other side has."""
+    if side.view is None or side.view.has_plan:
+        return False
+    most = max(_planned_tasks(each) or 0 for each in pair.sides)
+    return len(side.view.tasks) < most
+
+
 def _implied_mismatch(side: NumberSide, pair: NumberPair) -> list[str]:
     """A printed standard error implies n, where the rewards are 0/1 and tasks were run once."""
     reference = side.reference
     if reference is None or reference.error is None or reference.error_kind is not ErrorKind.STANDARD_ERROR:
         return []
-    expected = reference.tasks or next((other.tasks for other in pair.sides if other is not side), None)
+    other = next(each for each in pair.sides if each is not side)
+    expected = reference.tasks or _planned_tasks(other)
     if expected is None or (reference.repeats or 1) > 1 or float(reference.error) == 0.0:
         return []
     implied = implied_tasks_range(reference.printed, reference.error, scale=reference.scale)
-    if expected in implied:
+    is_lower_bound = reference.tasks is None and other.view is not None and not other.view.has_plan
+    if expected in implied or (is_lower_bound and expected < implied.low):
         return []
     text = (
         f"an error of {reference.error} implies {implied.low:.0f} to {implied.high:.0f} tasks, not {expected}"
