@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
@@ -82,10 +82,16 @@ def test_plain_text_is_what_rich_prints(document: Document, width: int) -> None:
     assert text is None or text == by_rich(document, width)
 
 
+def has_text(table: Table, column: int) -> bool:
+    cells = [table.header[column], *(row[column].text for row in table.rows)]
+    return any(cell.strip() for cell in cells)
+
+
 @settings(max_examples=50, deadline=None)
 @given(st.lists(tables(), max_size=2), st.integers(80, 110))
 def test_tables_that_fit_need_no_rich(blocks: list[Table], width: int) -> None:
-    # Six columns of at least 13 cells each.
+    # Six columns of at least 13 cells each, none of them blank: rich drops lines of a column without a width.
+    assume(all(has_text(block, column) for block in blocks for column in range(len(block.header))))
     document = Document("t", (Section("s", tuple(blocks)),))
     assert to_plain(document, width) == by_rich(document, width)
 
