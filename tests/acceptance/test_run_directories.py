@@ -12,8 +12,7 @@ from gymbal.model.evidence import Strength
 from gymbal.model.rollout import Stop
 from gymbal.model.run import ProblemKind, Run
 from gymbal.readers.run import read_run
-from gymbal.readers.run.comparison import read_comparison
-from gymbal.readers.run.profile import read_agent_metrics, read_repeat_metrics, stream_task_profiles
+from gymbal.readers.run.profile import read_agent_metrics, read_repeat_metrics
 
 SCORED_FAILED_PLANNED = {
     "a1_base": (64, 0, 64),
@@ -248,21 +247,7 @@ def test_submitted_job_has_facts_and_no_secret(acceptance_data: Path, name: str)
 
 def test_profile_files_are_read(acceptance_data: Path) -> None:
     folder = acceptance_data / "runs" / "g3_profile_errors_partial"
-    stream = stream_task_profiles(folder / "rollouts_reward_profiling.jsonl", "profile")
-    profiles = list(stream)
-    assert stream.problems == ()
-    # 3 of 8 tasks have no scored rollout and so no profile.
-    assert [(row.scored, row.planned, row.missing) for row in profiles] == [(2, 2, 0)] * 5
     (metrics,) = read_agent_metrics(folder / "rollouts_agent_metrics.json")
     assert metrics.values["mean/reward"] == 0.9
     repeats = read_repeat_metrics(folder / "rollouts_repeat_level_metrics.json")
     assert [(row.repeat, row.scored) for row in repeats] == [(0, 5), (1, 5)]
-
-
-def test_compare_reports_are_read(acceptance_data: Path) -> None:
-    report = read_comparison(
-        acceptance_data / "runs" / "g2_compare" / "base_vs_rerun_noise" / "compare_report.json"
-    )
-    assert report.gym_version == "0.7.0"
-    reward = next(m for m in report.comparisons[0].metrics if m.name == "mean/reward")
-    assert (reward.baseline, reward.candidate, reward.delta) == (0.765625, 0.78125, 0.015625)

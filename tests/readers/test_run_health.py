@@ -11,8 +11,7 @@ from gymbal.errors import InputError
 from gymbal.model.rollout import RolloutKey
 from gymbal.model.run import Captures, Health, ProblemKind
 from gymbal.readers.run import read_run
-from gymbal.readers.run.comparison import MetricDelta, read_comparison
-from gymbal.readers.run.profile import read_agent_metrics, read_repeat_metrics, stream_task_profiles
+from gymbal.readers.run.profile import read_agent_metrics, read_repeat_metrics
 
 SUMMARY = {
     "run": {
@@ -86,29 +85,6 @@ def test_captures_are_counted_and_their_damage_is_no_problem_of_the_score(tmp_pa
     assert run.problems == ()
 
 
-def test_task_profiles_know_the_plan(tmp_path: Path) -> None:
-    row = {
-        "_ng_task_index": 3,
-        "mean/reward": 0.5,
-        "sample": {"agent_ref": {"name": AGENT}},
-        "num_rollouts": 2,
-        "expected_num_rollouts": 4,
-        "missing_num_rollouts": 2,
-    }
-    path = write_file(tmp_path / "rollouts_reward_profiling.jsonl", lines([row, {"other": 1}]))
-    stream = stream_task_profiles(path, path.name)
-    (profile,) = list(stream)
-    assert (profile.task, profile.agent, profile.scored, profile.planned, profile.missing) == (
-        3,
-        AGENT,
-        2,
-        4,
-        2,
-    )
-    assert profile.values == {"mean/reward": 0.5}
-    assert len(stream.problems) == 1
-
-
 def test_profile_metrics_are_read_by_agent_and_by_repeat(tmp_path: Path) -> None:
     path = tmp_path / "rollouts_agent_metrics.json"
     path.write_text(json.dumps([{"agent_ref": {"name": AGENT}, "mean/reward": 0.5}]))
@@ -122,28 +98,3 @@ def test_profile_metrics_are_read_by_agent_and_by_repeat(tmp_path: Path) -> None
     path.write_text("{}")
     with pytest.raises(InputError, match="not a list"):
         read_repeat_metrics(path)
-
-
-def test_comparison_is_read_metric_by_metric(tmp_path: Path) -> None:
-    path = tmp_path / "compare_report.json"
-    metric = {
-        "metric": "mean/reward",
-        "baseline": {"value": 0.5, "ci_low": None},
-        "candidates": [{"value": 0.75, "delta": 0.25, "delta_ci_low": -0.1, "delta_ci_high": 0.6}],
-    }
-    report = {
-        "nemo_gym_version": "0.7.0",
-        "comparisons": [{"baseline_agent": AGENT, "metrics": [metric, {"metric": "x"}], "notes": ["n"]}],
-        "warnings": ["w"],
-    }
-    path.write_text(json.dumps(report))
-    read = read_comparison(path)
-    assert (read.gym_version, read.warnings, read.comparisons[0].notes) == ("0.7.0", ("w",), ("n",))
-    first, empty = read.comparisons[0].metrics
-    assert first == MetricDelta(
-        name="mean/reward", baseline=0.5, candidate=0.75, delta=0.25, low=-0.1, high=0.6
-    )
-    assert (empty.baseline, empty.delta) == (None, None)
-    path.write_text("[]")
-    with pytest.raises(InputError, match="no list of comparisons"):
-        read_comparison(path)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 
-from gymbal.model.inspection import Rule
 from gymbal.model.item import Item, ItemKind
 from gymbal.model.pivot import ACT, TEXT, ActionKind, ModelCall, Refusal
 from gymbal.pivot.cuts import Cut, disagreement
@@ -154,8 +153,6 @@ def _of_cut(cut: Cut, view: View) -> Iterator[Count]:
     yield cut.rule, "model_calls", len(cut.sizes)
     if disagreement(cut, view.runs) is not None:
         yield cut.rule, "disagree", 1
-    if cut.rule is not Rule.EXECUTION_RUNS:
-        yield "trajectories", "with_evidence", 1
 
 
 def _of_call_count(view: View) -> Iterator[Count]:

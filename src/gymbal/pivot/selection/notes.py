@@ -24,6 +24,12 @@ RECOMMENDED_SAMPLES = 8
 
 MANY_FAILED = 0.1
 
+TOO_MANY = (
+    "Likely the rewards are noise: a temperature above that of training, answers cut at the token limit, or "
+    "a verifier that decides on wording. Score the samples again under other settings first."
+)
+"""Where most pivots are mixed."""
+
 
 def notes_on(metrics: SelectionMetrics, *, answered: int, unwritten: Sequence[str] = ()) -> Iterator[str]:
     """Yield what a user should act on, most important first.
@@ -56,7 +62,7 @@ def _on_share(metrics: SelectionMetrics) -> Iterator[str]:
     if decided < FEW_DECIDED:
         yield f"{found} So few pivots say little about that."
         return
-    yield f"{found} {_too_many(metrics) if share > high else _too_few(metrics, decided)}"
+    yield f"{found} {TOO_MANY if share > high else _too_few(metrics, decided)}"
 
 
 def _too_few(metrics: SelectionMetrics, decided: int) -> str:
@@ -80,13 +86,6 @@ def _too_few(metrics: SelectionMetrics, decided: int) -> str:
     return (
         "The others split into always and never. Likely the samples of a pivot are all alike: a temperature "
         "near 0, a seed that is fixed for all of them, or a cache in front of the endpoint."
-    )
-
-
-def _too_many(metrics: SelectionMetrics) -> str:
-    return (
-        "Likely the rewards are noise: a temperature above that of training, answers cut at the token limit, "
-        "or a verifier that decides on wording. Score the samples again under other settings first."
     )
 
 

@@ -1,7 +1,6 @@
-"""What `gym eval profile` derives from a run: tasks, agents and repeats (nemo-gym 0.7.0).
+"""What `gym eval profile` derives from a run: agents and repeats (nemo-gym 0.7.0).
 
-A `Run` holds none of it, since all of it follows from the rows; but the task profile of a run whose inputs
-are gone still says how many rollouts each task was meant to have.
+A `Run` holds none of it, since all of it follows from the rows.
 """
 
 from __future__ import annotations
@@ -16,19 +15,6 @@ from gymbal.io.decode import read_json
 from gymbal.model.run import Metrics
 from gymbal.readers.run.aggregate import finite_numbers
 from gymbal.readers.run.keys import agent_name, number_or_none, text_or_none
-from gymbal.readers.run.rows import NotARowError, RowStream
-
-
-class TaskProfile(msgspec.Struct, frozen=True, kw_only=True):
-    """A line of `<stem>_reward_profiling.jsonl`. A task without any scored rollout has none."""
-
-    task: int | None
-    agent: str
-    scored: int
-    planned: int | None
-    missing: int | None
-    values: dict[str, float]
-    """Statistics by name, such as `mean/reward`, in the units of the file."""
 
 
 class RepeatMetrics(msgspec.Struct, frozen=True, kw_only=True):
@@ -39,11 +25,6 @@ class RepeatMetrics(msgspec.Struct, frozen=True, kw_only=True):
     scored: int
     missing: int | None
     values: dict[str, float]
-
-
-def stream_task_profiles(path: Path, name: str) -> RowStream[TaskProfile]:
-    """The lines of `<stem>_reward_profiling.jsonl`, which is called `name` in problems."""
-    return RowStream(path, name, _task_profile)
 
 
 def read_agent_metrics(path: Path) -> tuple[Metrics, ...]:
@@ -70,21 +51,6 @@ def read_repeat_metrics(path: Path) -> tuple[RepeatMetrics, ...]:
             values=_statistics(entry),
         )
         for entry in _entries(path)
-    )
-
-
-def _task_profile(data: bytes, _line: int) -> TaskProfile:
-    entry = msgspec.json.decode(data)
-    if not isinstance(entry, dict) or "num_rollouts" not in entry:
-        raise NotARowError("is no task profile: it has no num_rollouts")
-    sample = entry.get("sample")
-    return TaskProfile(
-        task=number_or_none(entry.get("_ng_task_index")),
-        agent=_agent(sample if isinstance(sample, dict) else entry),
-        scored=number_or_none(entry["num_rollouts"]) or 0,
-        planned=number_or_none(entry.get("expected_num_rollouts")),
-        missing=number_or_none(entry.get("missing_num_rollouts")),
-        values=_statistics(entry),
     )
 
 
