@@ -10,7 +10,7 @@ from gymbal.errors import LedgerMismatchError
 
 @dataclass
 class Ledger:
-    """Counts one file's rows while it is read; the only mutable record of the project."""
+    """Counts one file's rows while it is read."""
 
     read: int = 0
     kept: int = 0

@@ -76,7 +76,7 @@ class Item(msgspec.Struct, frozen=True, gc=False):
 _BATCH_BYTES = 64 * 1024
 
 
-class _Wire(msgspec.Struct, gc=False):
+class _Wire(msgspec.Struct, frozen=True, gc=False):
     """An item of any form."""
 
     type: str | None = None
@@ -89,22 +89,22 @@ class _Wire(msgspec.Struct, gc=False):
 
 # Items of the usual forms, held to the fields of `_Wire` that these forms do not have: what is refused there
 # is refused whatever else the item holds.
-class _Message(PlainMessage, tag="message", gc=False):
+class _Message(PlainMessage, tag="message", frozen=True, gc=False):
     call_id: str | None = None
     name: str | None = None
 
 
-class _Reasoning(PlainReasoning, tag="reasoning", gc=False):
+class _Reasoning(PlainReasoning, tag="reasoning", frozen=True, gc=False):
     role: str | None = None
     call_id: str | None = None
     name: str | None = None
 
 
-class _Call(PlainCall, tag="function_call", gc=False):
+class _Call(PlainCall, tag="function_call", frozen=True, gc=False):
     role: str | None = None
 
 
-class _Result(PlainResult, tag="function_call_output", gc=False):
+class _Result(PlainResult, tag="function_call_output", frozen=True, gc=False):
     role: str | None = None
     name: str | None = None
 
@@ -112,7 +112,7 @@ class _Result(PlainResult, tag="function_call_output", gc=False):
 _Usual = _Message | _Reasoning | _Call | _Result
 
 
-class _Part(msgspec.Struct, gc=False):
+class _Part(msgspec.Struct, frozen=True, gc=False):
     type: str | None = None
     text: str | None = None
 

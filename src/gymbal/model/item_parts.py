@@ -11,21 +11,21 @@ Phase = Literal["commentary", "final_answer"]
 _Detail = Literal["low", "high", "auto", "original"]
 
 
-class InputText(Struct, tag="input_text", gc=False):
+class InputText(Struct, tag="input_text", frozen=True, gc=False):
     text: str
 
 
-class InputImage(Struct, tag="input_image", gc=False):
+class InputImage(Struct, tag="input_image", frozen=True, gc=False):
     detail: _Detail
     image_url: str | None = None
     file_id: str | None = None
 
 
-class InputFile(Struct, tag="input_file", gc=False):
+class InputFile(Struct, tag="input_file", frozen=True, gc=False):
     file_id: str | None = None
 
 
-class InputVideo(Struct, tag="input_video", gc=False):
+class InputVideo(Struct, tag="input_video", frozen=True, gc=False):
     video_url: str | dict[str, Any] | UnsetType = UNSET
     video: str | dict[str, Any] | UnsetType = UNSET
 
@@ -37,26 +37,26 @@ class InputVideo(Struct, tag="input_video", gc=False):
             raise ValueError("input_video needs one source: video_url or video with a URL")
 
 
-class ResultImage(Struct, tag="input_image", gc=False):
+class ResultImage(Struct, tag="input_image", frozen=True, gc=False):
     detail: _Detail | None = None
     image_url: str | None = None
     file_id: str | None = None
 
 
-class _FileCitation(Struct, tag="file_citation", gc=False):
+class _FileCitation(Struct, tag="file_citation", frozen=True, gc=False):
     file_id: str
     filename: str
     index: int
 
 
-class _UrlCitation(Struct, tag="url_citation", gc=False):
+class _UrlCitation(Struct, tag="url_citation", frozen=True, gc=False):
     url: str
     title: str
     start_index: int
     end_index: int
 
 
-class _ContainerFileCitation(Struct, tag="container_file_citation", gc=False):
+class _ContainerFileCitation(Struct, tag="container_file_citation", frozen=True, gc=False):
     container_id: str
     file_id: str
     filename: str
@@ -64,39 +64,39 @@ class _ContainerFileCitation(Struct, tag="container_file_citation", gc=False):
     end_index: int
 
 
-class _FilePath(Struct, tag="file_path", gc=False):
+class _FilePath(Struct, tag="file_path", frozen=True, gc=False):
     file_id: str
     index: int
 
 
-class _TopLogprob(Struct, gc=False):
+class _TopLogprob(Struct, frozen=True, gc=False):
     token: str
     bytes: list[int]
     logprob: float
 
 
-class _Logprob(Struct, gc=False):
+class _Logprob(Struct, frozen=True, gc=False):
     token: str
     bytes: list[int]
     logprob: float
     top_logprobs: list[_TopLogprob]
 
 
-class OutputText(Struct, tag="output_text", gc=False):
+class OutputText(Struct, tag="output_text", frozen=True, gc=False):
     text: str
     annotations: list[_FileCitation | _UrlCitation | _ContainerFileCitation | _FilePath]
     logprobs: list[_Logprob] | None = None
 
 
-class RefusalText(Struct, tag="refusal", gc=False):
+class RefusalText(Struct, tag="refusal", frozen=True, gc=False):
     refusal: str
 
 
-class SummaryText(Struct, gc=False):
+class SummaryText(Struct, frozen=True, gc=False):
     text: str
     type: Literal["summary_text"]
 
 
-class ReasoningText(Struct, gc=False):
+class ReasoningText(Struct, frozen=True, gc=False):
     text: str
     type: Literal["reasoning_text"]

@@ -28,7 +28,7 @@ decode_result_parts = msgspec.json.Decoder(list[InputText | ResultImage | InputF
 """Decodes the output of a tool result that is no text."""
 
 
-class Untouched(Struct, gc=False, kw_only=True):
+class Untouched(Struct, frozen=True, gc=False, kw_only=True):
     """No field of sampled tokens."""
 
     prompt_token_ids: UnsetType = UNSET
@@ -37,7 +37,7 @@ class Untouched(Struct, gc=False, kw_only=True):
     routed_experts: UnsetType = UNSET
 
 
-class PlainMessage(Untouched, tag="message", gc=False):
+class PlainMessage(Untouched, tag="message", frozen=True, gc=False):
     role: Literal["system", "developer", "user", "assistant"]
     content: str | list[OutputText | RefusalText]
     id: str | UnsetType = UNSET
@@ -49,7 +49,7 @@ class PlainMessage(Untouched, tag="message", gc=False):
             raise ValueError("no output message")
 
 
-class PlainReasoning(Untouched, tag="reasoning", gc=False):
+class PlainReasoning(Untouched, tag="reasoning", frozen=True, gc=False):
     summary: list[SummaryText]
     id: str
     content: list[ReasoningText] | None = None
@@ -57,7 +57,7 @@ class PlainReasoning(Untouched, tag="reasoning", gc=False):
     status: str | None = None
 
 
-class PlainCall(Untouched, tag="function_call", gc=False):
+class PlainCall(Untouched, tag="function_call", frozen=True, gc=False):
     call_id: str
     name: str
     arguments: str
@@ -66,7 +66,7 @@ class PlainCall(Untouched, tag="function_call", gc=False):
     namespace: str | None = None
 
 
-class PlainResult(Untouched, tag="function_call_output", gc=False):
+class PlainResult(Untouched, tag="function_call_output", frozen=True, gc=False):
     call_id: str
     output: Raw
     id: str | None = None

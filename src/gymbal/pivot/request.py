@@ -201,7 +201,7 @@ def _check_content(content: Raw, parts: Callable[[bytes], object]) -> None:
         parts(encoded)
 
 
-class _UntypedMessage(Untouched, gc=False):
+class _UntypedMessage(Untouched, frozen=True, gc=False):
     """An easy input message without `type`, of one text. What else an item may hold, it does not have."""
 
     role: Literal["system", "developer", "user", "assistant"]
