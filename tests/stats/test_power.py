@@ -85,6 +85,18 @@ def test_single_passes_bound_the_variance_by_the_tasks_that_changed() -> None:
     assert power.repeats_needed(left, right, 0.5) == math.ceil(2.8015852181**2 * 0.5 / (0.25 * 4))
 
 
+def test_plan_for_values_of_several_rollouts_counts_rollouts() -> None:
+    # As above 2 of 4 changed: 2.8015852181^2 * 0.5 / (0.25 * 4) = 3.92, so 4 values of 4 rollouts each.
+    left, right = (
+        task_scores(values, rollouts_per_value=4) for values in ([[1], [0], [1], [1]], [[0], [1], [1], [1]])
+    )
+    assert power.repeats_needed(left, right, 0.5) == 16
+    # 16 rollouts are 4 values: the variance of 2 / 16 falls to a fourth.
+    assert power.minimum_detectable(left, right, repeats=16) == pytest.approx(
+        2.8015852181 * math.sqrt(1 / 32)
+    )
+
+
 def test_runs_that_never_vary_detect_anything() -> None:
     steady = task_scores([[1, 1], [0, 0]])
     assert power.minimum_detectable(steady, steady) == 0

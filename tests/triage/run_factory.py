@@ -66,6 +66,7 @@ def make_run(
     answers: Mapping[str, str] | None = None,
     failed: str | None = None,
     reported: float | None = None,
+    percent: Mapping[str, float] | None = None,
     has_metrics: bool = True,
     is_planned: bool = True,
     facts: Sequence[Fact] = (),
@@ -75,6 +76,7 @@ def make_run(
     """Return a run with one task per prompt, given the rewards of its repeats.
 
     A reward of None plans the rollout and leaves it out: it is missing unless `failed` names its class.
+    `percent` holds what the run reports for the metrics that a test is about, beside `mean/reward`.
     """
     rollouts, planned, failures = [], [], []
     for task, (prompt, values) in enumerate(rewards.items()):
@@ -97,8 +99,8 @@ def make_run(
                 )
     scores = {"mean/reward": mean_reward(rollouts) if reported is None else reported} if rollouts else {}
     if rollouts:
-        # No test is about these values; a metric that no run reports could not be asked for.
-        scores |= dict.fromkeys(("pass@1/accuracy", "pass@2/accuracy"), 100.0)
+        # Mostly no test is about these values; a metric that no run reports could not be asked for.
+        scores |= dict.fromkeys(("pass@1/accuracy", "pass@2/accuracy"), 100.0) | dict(percent or {})
     metrics = (Metrics(agent=AGENT, server=SERVER, values=scores, key_names=("mean/reward",)),)
     return Run(
         label=label,

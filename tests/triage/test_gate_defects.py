@@ -183,6 +183,41 @@ def test_plan_for_more_repeats_uses_the_constants_of_its_test() -> None:
     assert result.resolve[0].startswith("run 7 repeats a side")
 
 
+def test_plan_for_pass_at_k_counts_the_rollouts_of_each_value() -> None:
+    # 10 values of pass@2 flip each way of 100, as above: 7 values a side, which are 14 repeats. 70 pass on
+    # both sides, so pass@2 is 80 %.
+    rewards = {1.0: [0.0, 1.0], 0.0: [0.0, 0.0]}
+    values = [(1.0, 1.0)] * 70 + [(1.0, 0.0)] * 10 + [(0.0, 1.0)] * 10 + [(0.0, 0.0)] * 10
+    base, candidate = (
+        make_run(
+            {f"task {number}": rewards[value[side]] for number, value in enumerate(values)},
+            label=("base", "candidate")[side],
+            percent={"pass@1/accuracy": 40.0, "pass@2/accuracy": 80.0},
+        )
+        for side in (0, 1)
+    )
+    result = gate_one(base, candidate, margin=0.05, metric="pass@2/accuracy")
+    assert result.resolve[0].startswith("run 14 repeats a side")
+    assert result.reason.endswith("(margin 0.05; same tasks, n 100, k 2)")
+    assert result.estimate is not None
+    assert result.estimate.method.endswith("one value of 2 repeats a side")
+
+
+def test_more_repeats_are_no_remedy_where_each_task_has_one_estimate() -> None:
+    # Three repeats with one pass give one estimate of pass@2 a task: 1 - C(2, 2) / C(3, 2) = 2/3.
+    runs = [
+        make_run(
+            {f"task {number}": [0.0, 0.0, 1.0] for number in range(9)},
+            label=label,
+            percent={"pass@1/accuracy": 100 / 3, "pass@2/accuracy": 200 / 3},
+        )
+        for label in ("base", "candidate")
+    ]
+    result = gate_one(*runs, margin=0.05, metric="pass@2/accuracy")
+    assert "one value of 3 repeats a side, so nothing measures re-run noise" in result.reason
+    assert result.resolve == ('gate it on target = "new_tasks"',)
+
+
 def test_plan_of_a_parity_gate_leaves_room_for_both_limits() -> None:
     # 90 % power for each limit: z = 1.95996 + 1.28155 = 3.24151, K = 3.24151^2 * 0.2 / 0.25 = 8.41, so 9.
     runs = single_runs(both=60, lost=10, won=10, neither=20)

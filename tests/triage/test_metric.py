@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gymbal.errors import UsageError
-from gymbal.triage.metric import parse_metric, run_value, task_value
+from gymbal.triage.metric import parse_metric, rollouts_behind, run_value, task_value
 
 
 def test_mean_weighs_rows() -> None:
@@ -32,6 +32,14 @@ def test_pass_at_k_leaves_out_a_task_with_fewer_rows() -> None:
 
 def test_pass_at_k_of_graded_rewards_is_the_best_of_the_first_k() -> None:
     assert task_value(parse_metric("pass@2/reward"), [0.2, 0.5, 0.9]) == 0.5
+
+
+def test_rollouts_behind_a_value() -> None:
+    # An estimate of pass@2 uses all rollouts; the best of the first two, and their mean, use two.
+    assert rollouts_behind(parse_metric("pass@2/accuracy"), [1, 0, 0]) == 3
+    assert rollouts_behind(parse_metric("pass@2/reward"), [0.2, 0.5, 0.9]) == 2
+    assert rollouts_behind(parse_metric("pass@1[avg-of-2]/accuracy"), [1, 0, 0]) == 2
+    assert rollouts_behind(parse_metric("mean/reward"), [1, 0, 0]) == 3
 
 
 def test_percent_metrics_become_proportions() -> None:

@@ -17,7 +17,7 @@ from gymbal.model.finding import NoiseEstimate
 from gymbal.stats.distributions import chi_square_sf, student_t_quantile, student_t_sf, tail_of
 from gymbal.stats.estimate import NotEstimable
 from gymbal.stats.pass_fail_pairs import PassFailPairs, mcnemar, newcombe_paired, tango
-from gymbal.stats.rerun import check_paired, pass_fail_pairs, rerun_variance
+from gymbal.stats.rerun import check_paired, pass_fail_pairs, rerun_variance, single_value
 from gymbal.stats.scores import FloatArray, TaskScores
 
 __all__ = [
@@ -67,7 +67,7 @@ def same_tasks(left: TaskScores, right: TaskScores, *, level: float = 0.95) -> N
     With repeats: Student's t on the within-task variance pooled over all tasks (see
     `rerun.rerun_variance`). When no repeat varied, the interval has no width, and p is 1 or 0.
 
-    One pass/fail repeat each: McNemar's mid-p and Tango's interval on the tasks that changed. That interval
+    One pass/fail value each: McNemar's mid-p and Tango's interval on the tasks that changed. That interval
     covers too often where the true difference varies between tasks. It can exclude 0 while p is slightly
     above 1 - level; p decides.
 
@@ -75,8 +75,8 @@ def same_tasks(left: TaskScores, right: TaskScores, *, level: float = 0.95) -> N
     """
     check_paired(left, right)
     if (pairs := pass_fail_pairs(left, right)) is not None and pairs.n:
-        method = "McNemar mid-p and Tango interval on tasks that changed, one repeat a side"
-        return _from_pairs(pairs, level, f"same tasks: {method}")
+        method = "same tasks: McNemar mid-p and Tango interval on tasks that changed"
+        return _from_pairs(left, right, pairs, level, method)
     variance = rerun_variance(left, right)
     if isinstance(variance, NotEstimable):
         return variance
@@ -100,7 +100,7 @@ def new_tasks(
     """The difference with the noise of drawing other tasks like these.
 
     Paired t over tasks, n - 1 df. With clusters (documents, repositories): the cluster-robust error with
-    G/(G-1), G - 1 df. One pass/fail repeat each and no clusters: McNemar's mid-p and Tango's interval, since
+    G/(G-1), G - 1 df. One pass/fail value each and no clusters: McNemar's mid-p and Tango's interval, since
     the t interval covers too rarely where few tasks changed. Then both questions have the same answer,
     because single repeats cannot tell noise within a task from differences between tasks.
 
@@ -112,8 +112,8 @@ def new_tasks(
         return NotEstimable("fewer than two tasks are on both sides")
     pairs = pass_fail_pairs(left, right)
     if clusters_T is None and pairs is not None:
-        method = "new tasks: McNemar mid-p and Tango interval over tasks, one repeat a side"
-        return _from_pairs(pairs, level, method)
+        method = "new tasks: McNemar mid-p and Tango interval over tasks"
+        return _from_pairs(left, right, pairs, level, method)
     difference_T = right.mean_T - left.mean_T
     sum_G, method = difference_T - np.mean(difference_T), "new tasks: paired t over tasks"
     if clusters_T is not None:
@@ -139,7 +139,9 @@ def _sums_by_cluster(values_T: FloatArray, clusters_T: Sequence[Hashable]) -> Fl
     return sums_G
 
 
-def _from_pairs(pairs: PassFailPairs, level: float, method: str) -> NoiseEstimate:
+def _from_pairs(
+    left: TaskScores, right: TaskScores, pairs: PassFailPairs, level: float, method: str
+) -> NoiseEstimate:
     interval = tango(pairs, level=level)
     return NoiseEstimate(
         difference=pairs.difference,
@@ -147,9 +149,9 @@ def _from_pairs(pairs: PassFailPairs, level: float, method: str) -> NoiseEstimat
         high=interval.high,
         level=level,
         p=mcnemar(pairs.lost, pairs.won).mid_p,
-        method=method,
+        method=f"{method}, {single_value(left, right)}",
         n=pairs.n,
-        k=1.0,
+        k=_mean_rollouts(left, right),
         least_p=mcnemar(0, pairs.n).mid_p,
     )
 
@@ -176,8 +178,13 @@ def _student(
         p=p,
         method=method,
         n=left.tasks,
-        k=float(np.mean([left.repeats_T, right.repeats_T])),
+        k=_mean_rollouts(left, right),
     )
+
+
+def _mean_rollouts(left: TaskScores, right: TaskScores) -> float:
+    """Per task and side."""
+    return (left.rollouts + right.rollouts) / 2
 
 
 def _difference(left: TaskScores, right: TaskScores) -> float:

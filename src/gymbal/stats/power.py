@@ -10,7 +10,7 @@ import math
 from gymbal.stats.distributions import normal_quantile, tail_of
 from gymbal.stats.estimate import NotEstimable
 from gymbal.stats.paired import Components
-from gymbal.stats.rerun import check_paired, pass_fail_pairs, rerun_variance
+from gymbal.stats.rerun import check_paired, pass_fail_pairs, rerun_variance, single_value
 from gymbal.stats.scores import TaskScores
 
 MOST_REPEATS = 1_000_000
@@ -32,13 +32,16 @@ def minimum_detectable(
 ) -> float | NotEstimable:
     """The smallest true difference on the same tasks that is found with probability `power`.
 
-    At the repeats that were made, or at `repeats` a side. Raises ValueError when the lengths differ.
+    At the repeats that were made, or at `repeats` a side: rollouts of each task, several of which may make
+    one value. Raises ValueError when the lengths differ.
     """
     variances = _rerun_variances(left, right)
     if isinstance(variances, NotEstimable):
         return variances
-    of_difference, of_one_repeat = variances
-    variance = of_difference if repeats is None else of_one_repeat / repeats / left.tasks
+    of_difference, of_one_value = variances
+    variance = of_difference
+    if repeats is not None:
+        variance = of_one_value * _rollouts_per_value(left, right) / repeats / left.tasks
     return power_z(power, level) * math.sqrt(variance)
 
 
@@ -54,12 +57,16 @@ def repeats_needed(
 ) -> int | NotEstimable:
     """Repeats a side at which a true `difference` on the same tasks is found with probability `power`.
 
-    Raises ValueError when the two sides have different numbers of tasks.
+    A repeat is one rollout of each task; where several make one value, as under pass@k, whole values are
+    planned. Raises ValueError when the two sides have different numbers of tasks.
     """
     variances = _rerun_variances(left, right)
     if isinstance(variances, NotEstimable):
         return variances
-    return repeats_from_variance(variances[1], difference, left.tasks, power=power, level=level)
+    values = repeats_from_variance(variances[1], difference, left.tasks, power=power, level=level)
+    if isinstance(values, NotEstimable):
+        return values
+    return math.ceil(values * _rollouts_per_value(left, right))
 
 
 def repeats_from_variance(
@@ -110,10 +117,15 @@ def miller_minimum_detectable(
     return power_z(power, level) * math.sqrt(variance / tasks)
 
 
-def _rerun_variances(left: TaskScores, right: TaskScores) -> tuple[float, float] | NotEstimable:
-    """Variance of the difference as run, and of one repeat a side (mean over tasks).
+def _rollouts_per_value(left: TaskScores, right: TaskScores) -> float:
+    """Of the side that takes more, as both are planned alike."""
+    return max(left.rollouts_per_value, right.rollouts_per_value)
 
-    Single pass/fail repeats give an upper bound: the share of tasks that changed holds the noise of both
+
+def _rerun_variances(left: TaskScores, right: TaskScores) -> tuple[float, float] | NotEstimable:
+    """Variance of the difference as run, and of one value a side (mean over tasks).
+
+    Single pass/fail values give an upper bound: the share of tasks that changed holds the noise of both
     sides and any true difference.
     """
     check_paired(left, right)
@@ -124,6 +136,6 @@ def _rerun_variances(left: TaskScores, right: TaskScores) -> tuple[float, float]
             return variance
         return variance.of_difference, variance.of_one_repeat
     if pairs.lost + pairs.won == 0:
-        return NotEstimable("one repeat a side, and no task changed")
+        return NotEstimable(f"{single_value(left, right)}, and no task changed")
     changed = (pairs.lost + pairs.won) / pairs.n
     return changed / pairs.n, changed

@@ -30,7 +30,7 @@ def check_paired(left: TaskScores, right: TaskScores) -> None:
 
 
 def pass_fail_pairs(left: TaskScores, right: TaskScores) -> PassFailPairs | None:
-    """The 2x2 table; None unless every task was run once on each side and scored 0 or 1."""
+    """The 2x2 table; None unless every task has one value on each side, and that is 0 or 1."""
     if not (left.is_single_pass_fail and right.is_single_pass_fail):
         return None
     passed_left, passed_right = left.mean_T == 1, right.mean_T == 1
@@ -40,6 +40,14 @@ def pass_fail_pairs(left: TaskScores, right: TaskScores) -> PassFailPairs | None
         won=int(np.sum(~passed_left & passed_right)),
         neither=int(np.sum(~passed_left & ~passed_right)),
     )
+
+
+def single_value(left: TaskScores, right: TaskScores) -> str:
+    """In words, how often sides with one value a task ran each task."""
+    if left.rollouts_per_value == right.rollouts_per_value == 1:
+        return "one repeat a side"
+    of_sides = dict.fromkeys(f"{side.rollouts_per_value:.3g}" for side in (left, right))
+    return f"one value of {' and '.join(of_sides)} repeats a side"
 
 
 def rerun_variance(left: TaskScores, right: TaskScores) -> RerunVariance | NotEstimable:
@@ -55,7 +63,7 @@ def rerun_variance(left: TaskScores, right: TaskScores) -> RerunVariance | NotEs
         return NotEstimable("no task is on both sides")
     repeats = np.stack([left.repeats_T, right.repeats_T]).astype(np.float64)
     if np.all(repeats == 1):
-        return NotEstimable("every task was run once on each side, so nothing measures re-run noise")
+        return NotEstimable(f"{single_value(left, right)}, so nothing measures re-run noise")
     variance = np.nan_to_num(np.stack([left.variance_T, right.variance_T]), nan=0.0)
     parts = _shares(repeats, 1 / repeats) * variance
     total = float(np.sum(parts))

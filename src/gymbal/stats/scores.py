@@ -27,6 +27,8 @@ class TaskScores(msgspec.Struct, frozen=True, eq=False):
     variance_T: FloatArray
     """Sample variance (ddof 1) over the repeats; nan where a task has fewer than two."""
     repeats_T: IntArray
+    rollouts_per_value: float = 1.0
+    """Rollouts behind one of the values that count as a reward here: several for a value of pass@k."""
 
     @property
     def tasks(self) -> int:
@@ -38,8 +40,13 @@ class TaskScores(msgspec.Struct, frozen=True, eq=False):
         return float(np.mean(self.mean_T)) if self.tasks else float("nan")
 
     @property
+    def rollouts(self) -> float:
+        """Mean rollouts of a task; nan without tasks."""
+        return float(np.mean(self.repeats_T)) * self.rollouts_per_value if self.tasks else float("nan")
+
+    @property
     def is_single_pass_fail(self) -> bool:
-        """Whether every task was run once and scored 0 or 1."""
+        """Whether every task has one value, and that is 0 or 1."""
         return bool(np.all(self.repeats_T == 1)) and is_binary(self.mean_T)
 
 
@@ -58,15 +65,18 @@ class SpreadOfMean(msgspec.Struct, frozen=True, kw_only=True):
     """Share of tasks whose repeats do not all have the same reward."""
 
 
-def task_scores(rewards_per_task: Sequence[Sequence[float]]) -> TaskScores:
+def task_scores(
+    rewards_per_task: Sequence[Sequence[float]], *, rollouts_per_value: float = 1.0
+) -> TaskScores:
     """Reduce the rewards of each task to mean, variance and count.
 
+    `rollouts_per_value` is for values that stand for several rollouts each, such as those of pass@k.
     Raises ValueError when a task has no reward, or one that is not finite or beyond `LARGEST_REWARD`: a
     missing reward is not a zero, so the caller decides what to do with it first.
     """
     repeats_T = np.array([len(rewards) for rewards in rewards_per_task], dtype=np.int64)
     if not len(repeats_T):
-        return TaskScores(np.empty(0), np.empty(0), repeats_T)
+        return TaskScores(np.empty(0), np.empty(0), repeats_T, rollouts_per_value)
     if repeats_T.min() == 0:
         raise ValueError(f"task {int(np.argmin(repeats_T))} has no reward")
     rewards = np.fromiter(chain.from_iterable(rewards_per_task), np.float64, int(repeats_T.sum()))
@@ -86,7 +96,7 @@ def task_scores(rewards_per_task: Sequence[Sequence[float]]) -> TaskScores:
 
     variance_T = np.full(len(repeats_T), np.nan)
     np.divide(squares_T, repeats_T - 1, out=variance_T, where=repeats_T > 1)
-    return TaskScores(mean_T, variance_T, repeats_T)
+    return TaskScores(mean_T, variance_T, repeats_T, rollouts_per_value)
 
 
 def is_binary(values: npt.ArrayLike) -> bool:

@@ -66,10 +66,22 @@ def task_value(metric: Metric, rewards: Sequence[float]) -> float | None:
         return fmean(rewards[: metric.k])
     if len(rewards) < metric.k:
         return None
-    if any(reward not in (0.0, 1.0) for reward in rewards):
+    if not _is_pass_fail(rewards):
         return max(rewards[: metric.k])
     wrong = sum(reward == 0.0 for reward in rewards)
     return 1.0 - comb(wrong, metric.k) / comb(len(rewards), metric.k)
+
+
+def rollouts_behind(metric: Metric, rewards: Sequence[float]) -> int:
+    """How many of a task's rewards `task_value` rests on, where it leaves the task in."""
+    if metric.kind is MetricKind.MEAN or metric.k is None:
+        return len(rewards)
+    is_estimate = metric.kind is MetricKind.PASS_AT_K and _is_pass_fail(rewards)
+    return len(rewards) if is_estimate else min(metric.k, len(rewards))
+
+
+def _is_pass_fail(rewards: Sequence[float]) -> bool:
+    return all(reward in (0.0, 1.0) for reward in rewards)
 
 
 def run_value(metric: Metric, rewards_by_task: Iterable[Sequence[float]]) -> float | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from statistics import fmean
 
 from gymbal.errors import UsageError
 from gymbal.model.finding import Equivalence, Noise, OddRepeat
@@ -13,7 +14,7 @@ from gymbal.stats.repeats import repeat_scatter
 from gymbal.stats.scores import TaskScores, task_scores
 from gymbal.stats.side_scores import bayes_difference, score_pairs
 from gymbal.stats.sign_flip import paired_sign_flip_p
-from gymbal.triage.metric import MetricKind
+from gymbal.triage.metric import MetricKind, rollouts_behind
 from gymbal.triage.side import SideView
 
 NEVER_VARIED = "the repeats never varied, so that they measure no noise"
@@ -81,7 +82,8 @@ def too_few_tasks(noise: Noise, level: float) -> str | None:
         return "a single task was measured on both sides"
     if estimate.least_p >= 1.0 - level:
         smallest = f"if all of them changed, p would be {estimate.least_p:.2g}"
-        return f"{estimate.n} tasks that were run once can show no difference: {smallest}"
+        tasks = "that were run once" if estimate.k == 1 else f"with one value of {estimate.k:.3g} repeats"
+        return f"{estimate.n} tasks {tasks} can show no difference: {smallest}"
     return None
 
 
@@ -117,8 +119,12 @@ def _clusters(left: SideView, right: SideView, common: Sequence[str]) -> list[tu
 
 
 def scores_on(side: SideView, common: Sequence[str]) -> TaskScores:
-    """The side's rewards on the tasks of `common`, in their order."""
-    return task_scores([_observations(side, key) for key in common])
+    """The side's rewards, or its values of pass@k, on the tasks of `common`, in their order."""
+    observations = [_observations(side, key) for key in common]
+    if side.metric.kind is not MetricKind.PASS_AT_K:
+        return task_scores(observations)
+    rollouts = [rollouts_behind(side.metric, side.tasks[key].rewards) for key in common]
+    return task_scores(observations, rollouts_per_value=fmean(rollouts) if rollouts else 1.0)
 
 
 def _pass_rewards(

@@ -19,6 +19,7 @@ from gymbal.stats import paired, power
 from gymbal.stats.distributions import normal_quantile
 from gymbal.stats.estimate import Interval, NotEstimable
 from gymbal.triage.gate.contest import Absence, Contest, Evidence, clean_share
+from gymbal.triage.metric import MetricKind, parse_metric
 from gymbal.triage.rungs.benchmark import KEEP_THE_PLAN
 
 NEVER_MEANT = (Rung.INTEGRITY, Rung.BENCHMARK, Rung.METHOD)
@@ -105,9 +106,12 @@ def clean_fault(rule: BenchmarkPolicy, found: Evidence) -> str | None:
 
 def _not_estimable(rule: BenchmarkPolicy, estimate: NotEstimable) -> Ruling:
     other = Target.NEW_TASKS if rule.target is Target.SAME_TASKS else Target.SAME_TASKS
-    steps = ("run more repeats of both sides", f'gate it on target = "{other.value}"')
+    steps = [f'gate it on target = "{other.value}"']
+    # However often a task runs, it has one value of pass@k, which shows no noise of its own.
+    if parse_metric(rule.metric).kind is not MetricKind.PASS_AT_K:
+        steps.insert(0, "run more repeats of both sides")
     reason = f"the noise on {_words(rule.target)} cannot be estimated: {estimate.reason}"
-    return Ruling(Decision.INCONCLUSIVE, reason, steps)
+    return Ruling(Decision.INCONCLUSIVE, reason, tuple(steps))
 
 
 def _by_interval(rule: BenchmarkPolicy, found: Evidence, estimate: NoiseEstimate) -> Ruling:
@@ -219,7 +223,8 @@ def _more_data(rule: BenchmarkPolicy, found: Evidence, estimate: NoiseEstimate) 
         )
         if isinstance(repeats, NotEstimable):
             return (f"more repeats; how many cannot be estimated: {repeats.reason}",)
-        return (f"run {max(repeats, math.ceil(estimate.k) + 1)} repeats a side {_PLAN}",)
+        one_more = math.ceil(estimate.k + found.base.rollouts_per_value)
+        return (f"run {max(repeats, one_more)} repeats a side {_PLAN}",)
     tail = normal_quantile((1 + estimate.level) / 2)
     error = (estimate.high - estimate.low) / 2 / tail
     tasks = math.ceil(estimate.n * (power.power_z(wanted, estimate.level) * error / nearest) ** 2)
