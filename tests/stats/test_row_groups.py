@@ -15,7 +15,6 @@ from gymbal.stats.row_groups import (
     ClassTotals,
     RowGroups,
     class_pairs,
-    common_means,
     group_rows,
     known_mean,
     known_percentile,
@@ -41,14 +40,20 @@ def arranged(rows: list[Row], groups: int = 5) -> RowGroups:
 
 
 @given(ROWS)
-def test_sums_and_counts_are_those_of_plain_loops(rows: list[Row]) -> None:
+def test_counts_and_rewards_are_those_of_plain_loops(rows: list[Row]) -> None:
     found = arranged(rows)
     counted = found.marked(IS_COUNTED) & ~np.isnan(found.reward_R)
     for group in range(5):
         mine = [row for row in rows if row[0] == group and IS_COUNTED[row[2]] and not isnan(row[3])]
         assert found.counts(counted)[group] == len(mine)
-        assert found.sums(counted)[group] == sum(row[3] for row in mine)
         assert sorted(found.rewards(counted)[group]) == sorted(row[3] for row in mine)
+
+
+def test_rewards_put_in_for_marked_rows_leave_the_others() -> None:
+    found = arranged([(0, 1, 0, 1.0), (0, 0, 1, 1.0), (1, 0, 1, nan)])
+    zeroed = found.scored_as(0.0, found.marked([False, True, False]))
+    everything = found.marked([True, True, True])
+    assert zeroed.rewards(everything) == [[0.0, 1.0], [0.0], [], [], []]
 
 
 @given(ROWS)
@@ -118,8 +123,3 @@ def test_unknown_counts_stay_out_of_means_and_percentiles() -> None:
     # 95 % of 20 values are 19: the 19th smallest.
     assert known_percentile(array("q", [-1, *range(1, 21)]), 0.95) == 19
     assert known_percentile(array("q"), 0.95) is None
-
-
-def test_means_are_over_tasks_that_both_sides_have() -> None:
-    assert common_means(np.array([1.0, nan, 0.0]), np.array([0.5, 1.0, nan])) == (1.0, 0.5)
-    assert common_means(np.array([nan]), np.array([1.0])) is None

@@ -196,6 +196,58 @@ def test_sign_of_the_difference_can_depend_on_the_accounting() -> None:
     assert scores["score, lost rollouts count 0"] == pytest.approx((20 / 24, 17 / 24))
 
 
+def test_lost_rollouts_are_judged_under_pass_at_k_itself() -> None:
+    # pass@2: right 3/4 without the lost ones, 5/6 at best, since t0 never passes. The means are equal.
+    left: dict[str, list[float | None]] = {f"t{n}": [0.0, 1.0] for n in range(6)}
+    right: dict[str, list[float | None]] = {**left, "t0": [0.0] * 2, "t4": [None, 1.0], "t5": [None, 1.0]}
+    report = explain(
+        make_run(left, percent={"pass@1/accuracy": 50.0, "pass@2/accuracy": 100.0}),
+        make_run(right, percent={"pass@1/accuracy": 100 * 3.5 / 6, "pass@2/accuracy": 75.0}),
+        metric="pass@2/accuracy",
+    )
+    finding = rung(report, Rung.ACCOUNTING)
+    assert finding.status is Status.SAME
+    assert "cannot close the gap" in finding.summary
+    scores = {fact.name: (fact.left, fact.right) for fact in finding.facts}
+    assert scores["score, lost rollouts left out"] == (1.0, 0.75)
+    assert scores["score, lost rollouts count 0"] == pytest.approx((1.0, 5 / 6))
+    assert finding.facts[-1].source is not None
+    assert finding.facts[-1].source.startswith("pass@2/accuracy: ")
+
+
+def test_range_of_lost_rollouts_under_pass_at_k() -> None:
+    # Left: t0 and t1 pass, t2 does not: 2/3. Right: t0 is 0 or 1 with its lost one, t1 is 1 whatever its lost
+    # one was, t2 fails: 1/3 to 2/3. Reported is t2 alone, 0. pass@2 leaves t3 out, whose one repeat is lost.
+    left: dict[str, list[float | None]] = {"t0": [0.0, 1.0], "t1": [0.0, 1.0], "t2": [0.0, 0.0], "t3": [1.0]}
+    right: dict[str, list[float | None]] = {**left, "t0": [None, 0.0], "t1": [None, 1.0], "t3": [None]}
+    report = explain(
+        make_run(left, percent={"pass@2/accuracy": 100 * 2 / 3}),
+        make_run(right, percent={"pass@2/accuracy": 0.0}),
+        metric="pass@2/accuracy",
+    )
+    assert "anywhere in [-0.3333, +0.0000]" in rung(report, Rung.ACCOUNTING).summary
+
+
+@pytest.mark.parametrize(("is_cut", "status"), [(False, Status.SAME), (True, Status.DIFFERENT)])
+def test_truncation_is_judged_under_pass_at_k_itself(is_cut: bool, status: Status) -> None:
+    # Right loses t0 alone: 11/12. A truncated repeat of every other task closes nothing; one of t0 would.
+    def cut(row: Rollout) -> Rollout:
+        is_other = row.key.task > 0 or is_cut
+        return msgspec.structs.replace(row, stop=Stop.TRUNCATED) if is_other and row.key.repeat == 0 else row
+
+    left = {f"t{n}": [0.0, 1.0] for n in range(12)}
+    report = explain(
+        make_run(left, percent={"pass@1/accuracy": 50.0, "pass@2/accuracy": 100.0}),
+        make_run(
+            {**left, "t0": [0.0, 0.0]},
+            percent={"pass@1/accuracy": 100 * 5.5 / 12, "pass@2/accuracy": 100 * 11 / 12},
+            change=cut,
+        ),
+        metric="pass@2/accuracy",
+    )
+    assert rung(report, Rung.ACCOUNTING).status is status
+
+
 def test_same_prompt_with_another_length_is_method() -> None:
     report = explain(
         make_run(TASKS),

@@ -60,10 +60,6 @@ class RowGroups(msgspec.Struct, frozen=True, eq=False, kw_only=True):
         """Rows of each group that count."""
         return _reduced(np.add, is_counted_R.astype(np.int64), self.start_G, 0)
 
-    def sums(self, is_counted_R: BoolArray) -> FloatArray:
-        """Rewards of each group, of the rows that count; they must have one."""
-        return _reduced(np.add, np.where(is_counted_R, self.reward_R, 0.0), self.start_G, 0)
-
     def total(self, is_counted_R: BoolArray) -> float:
         """Sum of the rewards of the rows that count; they must have one."""
         return float(np.sum(self.reward_R[is_counted_R]))
@@ -90,6 +86,10 @@ class RowGroups(msgspec.Struct, frozen=True, eq=False, kw_only=True):
         kept = self.reward_R[is_counted_R].tolist()
         ends = [0, *np.cumsum(self.counts(is_counted_R)).tolist()]
         return [kept[start:end] for start, end in pairwise(ends)]
+
+    def scored_as(self, reward: float, is_marked_R: BoolArray) -> RowGroups:
+        """The same rows, with `reward` for those that are marked."""
+        return msgspec.structs.replace(self, reward_R=np.where(is_marked_R, reward, self.reward_R))
 
     def of_kind(self, value_K: Sequence[int]) -> IntArray:
         """What stands for the kind of each row."""
@@ -304,21 +304,10 @@ def ratio(above: npt.ArrayLike, below: npt.ArrayLike) -> FloatArray:
     return found
 
 
-def larger(left: npt.ArrayLike, right: npt.ArrayLike) -> IntArray:
-    """The larger of both, entry by entry."""
-    return np.maximum(np.asarray(left, dtype=np.int64), np.asarray(right, dtype=np.int64))
-
-
 def both_known(left_T: FloatArray, right_T: FloatArray) -> tuple[list[float], list[float]]:
     """The values of the tasks that have one on both sides."""
     is_known_T = ~np.isnan(left_T) & ~np.isnan(right_T)
     return left_T[is_known_T].tolist(), right_T[is_known_T].tolist()
-
-
-def common_means(left_T: FloatArray, right_T: FloatArray) -> tuple[float, float] | None:
-    """The means of both over the tasks that have a value on both; None without such a task."""
-    left, right = both_known(left_T, right_T)
-    return (math.fsum(left) / len(left), math.fsum(right) / len(right)) if left else None
 
 
 def class_pairs(left: ClassTotals, right: ClassTotals) -> tuple[FloatArray, FloatArray]:

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from statistics import fmean
 
 import msgspec
 
-from gymbal.stats.row_groups import common_means, larger, ratio
-from gymbal.stats.scores import FloatArray
 from gymbal.triage.align import Alignment
-from gymbal.triage.side import SideView, is_measured
+from gymbal.triage.impute import impute_lost, impute_truncated, kept_rewards
+from gymbal.triage.metric import task_value
+from gymbal.triage.side import SideView
+
+Values = list[float | None]
+"""The metric of each task; None where it leaves the task out."""
 
 
 class PolicyScores(msgspec.Struct, frozen=True, kw_only=True):
-    """Mean reward of both sides over the tasks that both planned, tasks weighing the same."""
+    """The metric of both sides over the tasks that both planned, tasks weighing the same."""
 
     name: str
     left: float | None
@@ -27,7 +31,7 @@ class PolicyScores(msgspec.Struct, frozen=True, kw_only=True):
 
 def policy_scores(left: SideView, right: SideView, alignment: Alignment) -> tuple[PolicyScores, ...]:
     """Score both sides under each policy, on the tasks that have a value on both sides under it."""
-    mine, theirs = _means(left, alignment.shared), _means(right, alignment.shared)
+    mine, theirs = _values(left, alignment.shared), _values(right, alignment.shared)
     return tuple(_scores(name, mine[name], theirs[name]) for name in mine)
 
 
@@ -37,25 +41,26 @@ def changes_sign(scores: Sequence[PolicyScores]) -> bool:
     return any(value > 0 for value in differences) and any(value < 0 for value in differences)
 
 
-def _scores(name: str, left_T: FloatArray, right_T: FloatArray) -> PolicyScores:
-    means = common_means(left_T, right_T)
-    return PolicyScores(
-        name=name, left=None if means is None else means[0], right=None if means is None else means[1]
-    )
+def _scores(name: str, left: Values, right: Values) -> PolicyScores:
+    pairs = [
+        (mine, theirs)
+        for mine, theirs in zip(left, right, strict=True)
+        if mine is not None and theirs is not None
+    ]
+    if not pairs:
+        return PolicyScores(name=name, left=None, right=None)
+    mine, theirs = zip(*pairs, strict=True)
+    return PolicyScores(name=name, left=fmean(mine), right=fmean(theirs))
 
 
-def _means(side: SideView, keys: Sequence[str]) -> dict[str, FloatArray]:
-    """The mean reward of each of the tasks `keys` under each policy; nan without a row that counts."""
-    rows = side.rows
-    is_measured_R = side.marked(is_measured)
-    is_whole_R = side.marked(lambda kind: kind.is_measured and not kind.is_truncated)
-    groups = side.groups_of(keys)
-    planned = [side.tasks[key].planned for key in keys]
-    sums, counts = rows.sums(is_measured_R)[groups], rows.counts(is_measured_R)[groups]
-    whole_sums, whole_counts = rows.sums(is_whole_R)[groups], rows.counts(is_whole_R)[groups]
+def _values(side: SideView, keys: Sequence[str]) -> dict[str, Values]:
+    """The metric of each of the tasks `keys` under each policy."""
+    rewards = {
+        "lost rollouts left out": kept_rewards(side, keys),
+        "lost rollouts count 0": impute_lost(side, keys, 0.0),
+        "truncated rollouts left out": kept_rewards(side, keys, with_truncated=True),
+        "truncated rollouts count 0": impute_truncated(side, keys, 0.0),
+    }
     return {
-        "lost rollouts left out": ratio(sums, counts),
-        "lost rollouts count 0": ratio(sums, larger(planned, counts)),
-        "truncated rollouts left out": ratio(whole_sums, whole_counts),
-        "truncated rollouts count 0": ratio(whole_sums, counts),
+        name: [task_value(side.metric, of_task) for of_task in of_tasks] for name, of_tasks in rewards.items()
     }

@@ -10,7 +10,7 @@ from gymbal.model.run import Run
 from gymbal.stats.estimate import Interval
 from gymbal.stats.scores import TaskScores
 from gymbal.triage.explain import explain_pair, pair_up
-from gymbal.triage.gate.losses import lost_rollouts, reach_of_losses
+from gymbal.triage.gate.losses import lost_on_both, reach_of_losses
 from gymbal.triage.noise_estimates import scores_on
 from gymbal.triage.rungs import benchmark
 
@@ -49,8 +49,7 @@ def weigh(rule: BenchmarkPolicy, base: Run, candidate: Run, *, level: float, see
     report = explain_pair(pair)
     # Where truncation or another way of counting may explain the gap, the decision has to stand without it.
     cut_too = _status(report, Rung.ACCOUNTING) is Status.DIFFERENT
-    shared = pair.alignment.shared
-    lost = sum(lost_rollouts(side, shared, with_truncated=cut_too) for side in (pair.left, pair.right))
+    lost = lost_on_both(pair, with_truncated=cut_too)
     return Evidence(
         report=report,
         base=scores_on(pair.left, pair.common),

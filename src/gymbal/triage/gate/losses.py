@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from statistics import fmean
 
 from gymbal.stats.estimate import Interval
+from gymbal.triage.impute import impute_lost, lost_rollouts
 from gymbal.triage.metric import task_value
 from gymbal.triage.pair import Pair, reward_limits
 from gymbal.triage.side import SideView
@@ -22,52 +23,44 @@ def reach_of_losses(pair: Pair, *, with_truncated: bool = False) -> Interval:
     rollouts that were cut at the token limit for lost, too. Known losses only: without a plan those are the
     failures in tasks that the side shows, and `benchmark.open_questions` says what cannot be counted here.
     """
-    if not pair.common or not _has_losses(pair, with_truncated=with_truncated):
+    if not pair.common or not lost_on_both(pair, with_truncated=with_truncated):
         return Interval(0.0, 0.0)
-    limits = reward_limits(pair)
+    left, right = (
+        _value_ranges(side, pair.alignment.shared, reward_limits(pair), with_truncated=with_truncated)
+        for side in (pair.left, pair.right)
+    )
     lows, highs = [], []
-    for key in pair.alignment.shared:
-        left = _value_range(pair.left, key, limits, with_truncated=with_truncated)
-        right = _value_range(pair.right, key, limits, with_truncated=with_truncated)
-        if left is not None and right is not None:
-            lows.append(right.low - left.high)
-            highs.append(right.high - left.low)
+    for mine, theirs in zip(left, right, strict=True):
+        if mine is not None and theirs is not None:
+            lows.append(theirs.low - mine.high)
+            highs.append(theirs.high - mine.low)
     observed = fmean(_values(pair.right, pair.common)) - fmean(_values(pair.left, pair.common))
     return Interval(min(0.0, fmean(lows) - observed), max(0.0, fmean(highs) - observed))
 
 
-def lost_rollouts(side: SideView, keys: Sequence[str], *, with_truncated: bool = False) -> int:
-    """Rollouts of the tasks `keys` without a valid reward: planned ones; without a plan those on record."""
-    return sum(_lost(side, key, with_truncated=with_truncated) for key in keys)
-
-
-def _has_losses(pair: Pair, *, with_truncated: bool) -> bool:
-    return any(
-        lost_rollouts(side, pair.alignment.shared, with_truncated=with_truncated)
+def lost_on_both(pair: Pair, *, with_truncated: bool = False) -> int:
+    """Planned rollouts of the shared tasks without a valid reward, of both sides together."""
+    return sum(
+        sum(lost_rollouts(side, pair.alignment.shared, with_truncated=with_truncated))
         for side in (pair.left, pair.right)
     )
 
 
-def _lost(side: SideView, key: str, *, with_truncated: bool) -> int:
-    return max(side.tasks[key].planned - len(_kept(side, key, with_truncated=with_truncated)), 0)
-
-
-def _kept(side: SideView, key: str, *, with_truncated: bool) -> list[float]:
-    task = side.tasks[key]
-    if not with_truncated:
-        return task.rewards
-    whole = side.rows_of(task, lambda kind: kind.is_measured and not kind.is_truncated)
-    return [side.rollouts.reward_R[row] for row in whole]
-
-
-def _value_range(side: SideView, key: str, limits: Interval, *, with_truncated: bool) -> Interval | None:
+def _value_ranges(
+    side: SideView, keys: Sequence[str], limits: Interval, *, with_truncated: bool
+) -> list[Interval | None]:
     """None for a task that the metric leaves out even with all its rollouts, as pass@k below k repeats."""
-    kept = _kept(side, key, with_truncated=with_truncated)
-    lost = _lost(side, key, with_truncated=with_truncated)
-    # In front, so that a metric of the first k rollouts takes the lost ones in.
-    worst = task_value(side.metric, [limits.low] * lost + kept)
-    best = task_value(side.metric, [limits.high] * lost + kept)
-    return None if worst is None or best is None else Interval(worst, best)
+    worst, best = (
+        [task_value(side.metric, rewards) for rewards in filled]
+        for filled in (
+            impute_lost(side, keys, reward, with_truncated=with_truncated)
+            for reward in (limits.low, limits.high)
+        )
+    )
+    return [
+        None if low is None or high is None else Interval(low, high)
+        for low, high in zip(worst, best, strict=True)
+    ]
 
 
 def _values(side: SideView, keys: Sequence[str]) -> list[float]:

@@ -8,9 +8,12 @@ from math import isnan
 from gymbal.model.finding import RESUME_IN_WORDS, Comparison, Finding, RolloutCounts, Rung, Status
 from gymbal.model.rollout_table import RowKind
 from gymbal.stats.estimate import Interval
-from gymbal.stats.missing import manski_bounds, manski_difference
+from gymbal.stats.missing import manski_difference
+from gymbal.triage.impute import impute_lost, impute_truncated, lost_rollouts
+from gymbal.triage.metric import run_value, task_value
 from gymbal.triage.pair import Pair, reward_limits, row_share_p
-from gymbal.triage.policies import changes_sign, policy_scores
+from gymbal.triage.policies import PolicyScores, changes_sign, policy_scores
+from gymbal.triage.policy import TOLERANCE
 from gymbal.triage.side import SideTask, SideView
 
 POLICY_SOURCE = "mean over the shared tasks that have a value on both sides"
@@ -20,13 +23,14 @@ COUNTED = ("expected", "scored", "failed", "missing", "masked", "truncated", "du
 
 def check(pair: Pair) -> Finding:
     """`different` when the reports count differently, or lost or cut rows alone could close the gap."""
-    facts = _facts(pair)
+    scores = _policy_scores(pair)
+    facts = _facts(pair, scores)
     reasons = [
         *_policy_reasons(pair),
         *_unmeasured_reasons(pair),
         *_truncated_reasons(pair),
     ]
-    if reasons and changes_sign(policy_scores(pair.left, pair.right, pair.alignment)):
+    if reasons and changes_sign(scores):
         reasons.append("the sign of the difference depends on how they are counted")
     if reasons:
         return Finding(
@@ -53,12 +57,14 @@ def check(pair: Pair) -> Finding:
 def difference_range(pair: Pair) -> Interval | None:
     """Right minus left if every unmeasured rollout of the shared tasks had scored its worst or its best.
 
-    Manski's bounds over the rollouts of the shared tasks that are known of: a plan that was not kept could
-    only widen them. None when a side has no such rollout.
+    Manski's bounds under the metric itself, over the shared tasks that it then counts on both sides. Only
+    rollouts that are known of: a plan that was not kept could widen the bounds. None when no such task is
+    left.
     """
     limits = reward_limits(pair)
-    left = _score_range(pair, pair.left, limits)
-    right = _score_range(pair, pair.right, limits)
+    keys = [key for key in pair.alignment.shared if _could_count(pair, key)]
+    left = _score_range(pair.left, keys, limits)
+    right = _score_range(pair.right, keys, limits)
     if left is None or right is None:
         return None
     return manski_difference(left, right)
@@ -91,9 +97,11 @@ def _answers(side: SideView, task: SideTask) -> list[tuple[int, float]]:
 
 def _unmeasured_reasons(pair: Pair) -> list[str]:
     """Say that unmeasured rollouts can close the gap, where the sides lost different ones and they can."""
-    uneven = _unmeasured(pair.left, pair.alignment.shared) != _unmeasured(pair.right, pair.alignment.shared)
+    shared = pair.alignment.shared
+    if not pair.gap.reported or lost_rollouts(pair.left, shared) == lost_rollouts(pair.right, shared):
+        return []
     bounds = difference_range(pair)
-    if not uneven or bounds is None or 0.0 not in bounds or not pair.gap.reported:
+    if bounds is None or 0.0 not in bounds:
         return []
     losses = [
         f"{_loss_text(side)} in {side.run.label}" for side in (pair.left, pair.right) if _loss_text(side)
@@ -126,25 +134,24 @@ def _truncation_could_close(pair: Pair) -> bool:
     if pair.gap.reported is None or not pair.gap.reported:
         return False
     behind = pair.right if pair.gap.reported < 0 else pair.left
-    best = reward_limits(pair).high
-    cut = behind.marked(lambda kind: kind.is_measured and kind.is_truncated)
-    lost = best * behind.counts.truncated - behind.rows.total(cut)
-    return lost / behind.counts.scored >= abs(pair.gap.reported) if behind.counts.scored else False
+    found = run_value(behind.metric, (task.rewards for task in behind.tasks.values()))
+    best = run_value(behind.metric, impute_truncated(behind, tuple(behind.tasks), reward_limits(pair).high))
+    if found is None or best is None:
+        return False
+    return best - found >= abs(pair.gap.reported) - TOLERANCE
 
 
-def _unmeasured(side: SideView, keys: Sequence[str]) -> list[int]:
-    """Planned rollouts without a measured one, of each of these tasks."""
-    tasks = [side.tasks[key] for key in keys]
-    return [max(task.planned - len(task.rewards), 0) for task in tasks]
+def _could_count(pair: Pair, key: str) -> bool:
+    """Whether the metric would take the task in on both sides, had no rollout been lost."""
+    sides = ((side, impute_lost(side, [key], 0.0)) for side in (pair.left, pair.right))
+    return all(task_value(side.metric, rewards) is not None for side, (rewards,) in sides)
 
 
-def _score_range(pair: Pair, side: SideView, limits: Interval) -> Interval | None:
-    rewards = [reward for key in pair.alignment.shared for reward in side.tasks[key].rewards]
-    lost = sum(_unmeasured(side, pair.alignment.shared))
-    total = len(rewards) + lost
-    if not total:
-        return None
-    return manski_bounds(sum(rewards), lost, total, worst=limits.low, best=limits.high)
+def _score_range(side: SideView, keys: Sequence[str], limits: Interval) -> Interval | None:
+    worst, best = (
+        run_value(side.metric, impute_lost(side, keys, reward)) for reward in (limits.low, limits.high)
+    )
+    return None if worst is None or best is None else Interval(worst, best)
 
 
 def _loss_text(side: SideView) -> str:
@@ -189,7 +196,7 @@ def _recovery(side: SideView) -> str:
     return f"repeat the lost rollouts of {side.run.label}: {RESUME_IN_WORDS}"
 
 
-def _facts(pair: Pair) -> tuple[Comparison, ...]:
+def _facts(pair: Pair, scores: Sequence[PolicyScores]) -> tuple[Comparison, ...]:
     counts = [
         Comparison(name=name, left=_number(pair.left.counts, name), right=_number(pair.right.counts, name))
         for name in COUNTED
@@ -200,18 +207,23 @@ def _facts(pair: Pair) -> tuple[Comparison, ...]:
         right=pair.right.policy.text if pair.right.policy else None,
         source="found by reproducing the reported score from the rollouts",
     )
-    return (*counts, policies, *_policy_facts(pair), *_health_facts(pair))
+    under_policies = (
+        Comparison(
+            name=f"score, {score.name}",
+            left=score.left,
+            right=score.right,
+            source=f"{pair.left.metric.name}: {POLICY_SOURCE}",
+        )
+        for score in scores
+    )
+    return (*counts, policies, *under_policies, *_health_facts(pair))
 
 
-def _policy_facts(pair: Pair) -> tuple[Comparison, ...]:
+def _policy_scores(pair: Pair) -> tuple[PolicyScores, ...]:
     """Both scores under every policy, where a rollout was lost or truncated."""
     if not any(_loss_text(side) or side.counts.truncated for side in (pair.left, pair.right)):
         return ()
-    scores = policy_scores(pair.left, pair.right, pair.alignment)
-    return tuple(
-        Comparison(name=f"score, {score.name}", left=score.left, right=score.right, source=POLICY_SOURCE)
-        for score in scores
-    )
+    return policy_scores(pair.left, pair.right, pair.alignment)
 
 
 def _number(counts: RolloutCounts, name: str) -> int | None:
