@@ -13,7 +13,15 @@ import msgspec
 
 from gymbal.errors import GymbalError
 from gymbal.io.secrets import MASK
-from gymbal.model.finding import RESUME_IN_WORDS, Comparison, Finding, RolloutCounts, Rung, TriageReport
+from gymbal.model.finding import (
+    RESUME_IN_WORDS,
+    Comparison,
+    Finding,
+    RolloutCounts,
+    Rung,
+    TriageReport,
+    finding_of,
+)
 from gymbal.model.reference import Reference
 from gymbal.model.run import Run
 from gymbal.readers.reference import is_reference
@@ -78,7 +86,7 @@ def _with_resume(step: str, resumes: Mapping[str, str]) -> str:
 
 def _commands(report: TriageReport, given: tuple[str, str], places: list[_Place | None]) -> Iterator[str]:
     rung = report.verdict.rung
-    finding = next(finding for finding in report.rungs if finding.name is rung)
+    finding = finding_of(report.rungs, rung)
     sides = [
         (place, counts, faults)
         for place, counts, faults in zip(

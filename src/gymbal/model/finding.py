@@ -5,6 +5,7 @@ The field names of `TriageReport` are the JSON of `gymbal triage --format json`;
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
 
 import msgspec
@@ -57,6 +58,20 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     facts: tuple[Comparison, ...] = ()
     next: tuple[str, ...] = ()
     """Cheapest next steps, as commands where there is one, with the paths of sides that are files."""
+
+
+def causes(findings: Sequence[Finding]) -> list[Finding]:
+    """Those that may explain a gap: `different`, and not noise, which only says how large the gap is."""
+    return [
+        finding
+        for finding in findings
+        if finding.status is Status.DIFFERENT and finding.name is not Rung.NOISE
+    ]
+
+
+def finding_of(findings: Sequence[Finding], rung: Rung) -> Finding:
+    """What `rung` says. The findings must hold it."""
+    return next(finding for finding in findings if finding.name is rung)
 
 
 class PartName(StrEnum):

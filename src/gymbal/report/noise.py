@@ -9,6 +9,7 @@ from gymbal.model.finding import (
     Rung,
     ScoreEstimate,
     TriageReport,
+    finding_of,
 )
 from gymbal.report.document import Block, Paragraph, Table, Text, Tone, cells, paragraph
 
@@ -21,8 +22,7 @@ def noise_blocks(report: TriageReport) -> tuple[Block, ...]:
     estimates = (("same tasks, re-run", noise.same_tasks), ("new tasks like these", noise.new_tasks))
     rows = tuple(_estimate_row(name, estimate) for name, estimate in estimates if estimate is not None)
     if not rows:
-        finding = next(finding for finding in report.rungs if finding.name is Rung.NOISE)
-        return (paragraph(finding.summary, Tone.DOUBT),)
+        return (paragraph(finding_of(report.rungs, Rung.NOISE).summary, Tone.DOUBT),)
     header = ("", "difference", "interval", "p", "tasks", "repeats")
     blocks: list[Block] = [Table(header, rows, numeric=frozenset({1, 3, 4, 5}))]
     blocks += [_quiet(f"{estimate.method}.") for _, estimate in estimates if estimate is not None]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from gymbal.model.finding import Finding, Gap, PartName, Rung, Status, Verdict
+from gymbal.model.finding import Finding, Gap, PartName, Rung, Status, Verdict, causes, finding_of
 from gymbal.triage.pair import Pair
 from gymbal.triage.rungs.integrity import DEBUGGING
 from gymbal.triage.rungs.model import PER_TASK_ANALYSIS
@@ -31,8 +31,8 @@ _HANDOFFS = {Rung.INTEGRITY: DEBUGGING, Rung.MODEL: PER_TASK_ANALYSIS}
 
 def conclude(pair: Pair, findings: Sequence[Finding]) -> Verdict:
     """Name the first rung that is `different`; without one, noise."""
-    causes = _causes(findings)
-    rung = causes[0].name if causes else Rung.NOISE
+    found = causes(findings)
+    rung = found[0].name if found else Rung.NOISE
     gap = _gap_text(pair.left.metric.name, pair.gap)
     if rung is Rung.NOISE:
         text = _noise_text(gap, pair)
@@ -40,40 +40,32 @@ def conclude(pair: Pair, findings: Sequence[Finding]) -> Verdict:
         text = _CAUSE_TEXTS[rung]
     else:
         text = f"{gap}{_CAUSE_TEXTS[rung]}. {_residual_text(pair)}"
-    return _verdict(rung, text, causes, findings)
+    return _verdict(rung, text, findings)
 
 
 def conclude_numbers(gap: Gap, metric: str, findings: Sequence[Finding]) -> Verdict:
     """The same for a published number, where no task can be paired and no broken run need be at fault."""
-    causes = _causes(findings)
-    rung = causes[0].name if causes else Rung.NOISE
+    found = causes(findings)
+    rung = found[0].name if found else Rung.NOISE
     stated = _gap_text(metric, gap)
     if rung is Rung.NOISE:
-        noise = next(finding for finding in findings if finding.name is Rung.NOISE)
-        text = f"{stated}: {noise.summary}"
+        text = f"{stated}: {finding_of(findings, Rung.NOISE).summary}"
     else:
         text = _CAUSE_TEXTS[rung] if rung is Rung.INTEGRITY else f"{stated}{_CAUSE_TEXTS[rung]}."
-    verdict = _verdict(rung, text, causes, findings)
+    verdict = _verdict(rung, text, findings)
     return msgspec.structs.replace(verdict, handoff=None)
 
 
-def _causes(findings: Sequence[Finding]) -> list[Finding]:
-    return [
-        finding
-        for finding in findings
-        if finding.status is Status.DIFFERENT and finding.name is not Rung.NOISE
-    ]
-
-
-def _verdict(rung: Rung, text: str, causes: Sequence[Finding], findings: Sequence[Finding]) -> Verdict:
+def _verdict(rung: Rung, text: str, findings: Sequence[Finding]) -> Verdict:
     unchecked = tuple(
         finding.name
         for finding in findings
         if finding.status is Status.UNKNOWN and finding.name is not Rung.MODEL
     )
     headline = text if text.endswith(".") else f"{text}."
-    if len(causes) > 1 and rung is not Rung.INTEGRITY:
-        headline += f" Also different: {', '.join(finding.name.value for finding in causes[1:])}."
+    others = [finding.name.value for finding in causes(findings)[1:]]
+    if others and rung is not Rung.INTEGRITY:
+        headline += f" Also different: {', '.join(others)}."
     if unchecked:
         headline += f" Not checked: {', '.join(name.value for name in unchecked)}."
     return Verdict(rung=rung, headline=headline, unchecked=unchecked, handoff=_HANDOFFS.get(rung))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from gymbal.model.finding import Rung, SideSummary, Status, TriageReport
+from gymbal.model.finding import Rung, SideSummary, Status, TriageReport, finding_of
 from gymbal.model.gate import BenchmarkPolicy
 from gymbal.model.run import Run
 from gymbal.stats.estimate import Interval
@@ -48,7 +48,7 @@ def weigh(rule: BenchmarkPolicy, base: Run, candidate: Run, *, level: float, see
     pair = pair_up(base, candidate, metric=rule.metric, agent=rule.agent, level=level, seed=seed)
     report = explain_pair(pair)
     # Where truncation or another way of counting may explain the gap, the decision has to stand without it.
-    cut_too = _status(report, Rung.ACCOUNTING) is Status.DIFFERENT
+    cut_too = finding_of(report.rungs, Rung.ACCOUNTING).status is Status.DIFFERENT
     lost = lost_on_both(pair, with_truncated=cut_too)
     return Evidence(
         report=report,
@@ -68,7 +68,3 @@ def clean_share(side: SideSummary) -> float | None:
 
 def _has_truncated(report: TriageReport) -> bool:
     return any(side.rollouts.truncated for side in (report.left, report.right))
-
-
-def _status(report: TriageReport, name: Rung) -> Status:
-    return next(finding.status for finding in report.rungs if finding.name is name)

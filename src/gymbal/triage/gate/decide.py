@@ -13,7 +13,7 @@ from collections.abc import Iterator
 import msgspec
 
 from gymbal.model.comparison import Target
-from gymbal.model.finding import RESUME_IN_WORDS, Finding, NoiseEstimate, Rung, Status
+from gymbal.model.finding import RESUME_IN_WORDS, Finding, NoiseEstimate, Rung, Status, finding_of
 from gymbal.model.gate import BenchmarkPolicy, Decision, Direction, GateResult, Tier
 from gymbal.stats import paired, power
 from gymbal.stats.distributions import normal_quantile
@@ -192,7 +192,7 @@ def _words(target: Target) -> str:
 
 
 def _accounting(found: Evidence) -> Finding:
-    return next(finding for finding in found.report.rungs if finding.name is Rung.ACCOUNTING)
+    return finding_of(found.report.rungs, Rung.ACCOUNTING)
 
 
 def _recover(found: Evidence) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from shlex import quote
 
 from gymbal.model.evidence import Role
-from gymbal.model.finding import Comparison, Finding, Rung, Status
+from gymbal.model.finding import Comparison, Finding, Rung, Status, causes, finding_of
 from gymbal.triage.facts import compare_facts
 from gymbal.triage.pair import Pair
 from gymbal.triage.rendering import models
@@ -19,22 +19,18 @@ PER_TASK_ANALYSIS = "per_task_analysis"
 def check(pair: Pair, earlier: Sequence[Finding]) -> Finding:
     """Judge by the findings of the earlier rungs; the model is never the cause while one of them differs."""
     facts = _facts(pair)
-    noise = next(finding for finding in earlier if finding.name is Rung.NOISE)
-    causes = [
-        finding.name.value
-        for finding in earlier
-        if finding.status is Status.DIFFERENT and finding.name is not Rung.NOISE
-    ]
-    if noise.status is Status.SAME and Rung.INTEGRITY.value not in causes:
+    noise = finding_of(earlier, Rung.NOISE)
+    others = [finding.name.value for finding in causes(earlier)]
+    if noise.status is Status.SAME and Rung.INTEGRITY.value not in others:
         return Finding(
             name=Rung.MODEL,
             status=Status.SAME,
             summary="no difference on the shared tasks that would need a change in the model",
             facts=facts,
         )
-    if causes or noise.status is Status.UNKNOWN:
+    if others or noise.status is Status.UNKNOWN:
         reason = (
-            f"{', '.join(causes)} differ{'s' if len(causes) == 1 else ''}" if causes else "noise is unknown"
+            f"{', '.join(others)} differ{'s' if len(others) == 1 else ''}" if others else "noise is unknown"
         )
         return Finding(
             name=Rung.MODEL,
