@@ -67,6 +67,19 @@ class Fact(msgspec.Struct, frozen=True, kw_only=True):
         """File and key, as far as known."""
         return " ".join(part for part in (self.file, self.key) if part)
 
+    @property
+    def source(self) -> str:
+        """The place, and how the fact is known where the run did not record it."""
+        if self.strength is Strength.RECORDED:
+            return self.place
+        return f"{self.place} ({self.strength.value})".strip()
+
+    @property
+    def contradiction(self) -> str:
+        """What its sources say against each other, with the places."""
+        said = (self, *self.rivals) if self.is_known else self.rivals
+        return f"{self.name}: " + ", ".join(f"{rival.value} in {rival.place}" for rival in said)
+
 
 COMMIT_ENDING = "commit"
 """Facts whose names end so hold commits."""

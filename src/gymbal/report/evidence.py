@@ -36,7 +36,7 @@ def evidence_document(sheet: EvidenceSheet) -> Document:
         if facts:
             sections.append(Section(title, (_facts(_known_first(facts)),)))
     if sheet.contradicted:
-        items = tuple(map(_contradiction, sheet.contradicted))
+        items = tuple(fact.contradiction for fact in sheet.contradicted)
         sections.append(Section("Contradictions", (Bullets(items),)))
     if sheet.problems:
         items = tuple(f"{problem.where}: {problem.detail}" for problem in sheet.problems)
@@ -87,11 +87,6 @@ def _files(files: Iterable[SheetFile]) -> Table:
         if file.is_present or file.remedy
     )
     return Table(("", "", ""), tuple(rows))
-
-
-def _contradiction(fact: Fact) -> str:
-    said = (fact, *fact.rivals) if fact.is_known else fact.rivals
-    return f"{fact.name}: " + ", ".join(f"{rival.value} in {rival.place}" for rival in said)
 
 
 def _summary(sheet: EvidenceSheet) -> tuple[Block, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 import msgspec
 
-from gymbal.model.evidence import Fact, Role, Strength, agree
+from gymbal.model.evidence import Fact, Role, agree
 from gymbal.model.finding import Comparison
 
 MAX_NAMES = 5
@@ -48,7 +48,7 @@ def compare_facts(left: Iterable[Fact], right: Iterable[Fact], roles: Collection
         different=tuple(different),
         unknown=tuple(unknown),
         remedies=tuple(dict.fromkeys(remedies)),
-        contradictions=tuple(dict.fromkeys(map(_contradiction, contradicted))),
+        contradictions=tuple(dict.fromkeys(fact.contradiction for fact in contradicted)),
     )
 
 
@@ -64,16 +64,6 @@ def contradiction_step(text: str) -> str:
     return f"see which of these ran: {text}"
 
 
-def _contradiction(fact: Fact) -> str:
-    said = (fact, *fact.rivals) if fact.is_known else fact.rivals
-    return f"{fact.name}: " + ", ".join(f"{rival.value} in {rival.place}" for rival in said)
-
-
 def _source(facts: Iterable[Fact]) -> str | None:
-    places = dict.fromkeys(_place(fact) for fact in facts)
-    return "; ".join(place for place in places if place) or None
-
-
-def _place(fact: Fact) -> str:
-    where = " ".join(part for part in (fact.file, fact.key) if part)
-    return where if fact.strength is Strength.RECORDED else f"{where} ({fact.strength.value})".strip()
+    sources = dict.fromkeys(fact.source for fact in facts)
+    return "; ".join(source for source in sources if source) or None
