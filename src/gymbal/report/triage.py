@@ -6,6 +6,7 @@ from gymbal.model.evidence import Value
 from gymbal.model.finding import (
     Comparison,
     Finding,
+    RolloutCounts,
     RowClass,
     Rung,
     SideSummary,
@@ -31,6 +32,9 @@ NOT_KNOWN = "not known"
 ZERO = "0.0000"
 MAX_CELLS = 6
 """Pairs of row classes shown; the rest is one line."""
+
+FAULTS = tuple(name for name in RolloutCounts.__struct_fields__ if name not in ("expected", "scored"))
+"""Counts that have a line of their own where they are not 0."""
 
 _STATUS_TONES = {Status.SAME: Tone.GOOD, Status.DIFFERENT: Tone.BAD, Status.UNKNOWN: Tone.DOUBT}
 
@@ -73,7 +77,7 @@ def _sides(left: SideSummary, right: SideSummary) -> Table:
         cells("repeats per task", _repeats(left.repeats), _repeats(right.repeats)),
         cells("scored rollouts", _scored(left), _scored(right)),
     ]
-    for name in ("failed", "missing", "masked", "truncated", "duplicated"):
+    for name in FAULTS:
         mine, theirs = getattr(left.rollouts, name), getattr(right.rollouts, name)
         if mine or theirs or mine is None or theirs is None:
             rows.append(cells(name, _count(mine), _count(theirs)))

@@ -18,8 +18,6 @@ from gymbal.triage.side import SideTask, SideView
 
 POLICY_SOURCE = "mean over the shared tasks that have a value on both sides"
 
-COUNTED = ("expected", "scored", "failed", "missing", "masked", "truncated", "duplicated")
-
 
 def check(pair: Pair) -> Finding:
     """`different` when the reports count differently, or lost or cut rows alone could close the gap."""
@@ -199,7 +197,7 @@ def _recovery(side: SideView) -> str:
 def _facts(pair: Pair, scores: Sequence[PolicyScores]) -> tuple[Comparison, ...]:
     counts = [
         Comparison(name=name, left=_number(pair.left.counts, name), right=_number(pair.right.counts, name))
-        for name in COUNTED
+        for name in RolloutCounts.__struct_fields__
     ]
     policies = Comparison(
         name="policy",
