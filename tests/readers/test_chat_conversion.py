@@ -152,6 +152,25 @@ def test_chat_makes_ids_for_calls_without_and_hands_them_to_their_results() -> N
     assert conversation.conversions == {Conversion.CALL_ID_MADE: 2}
 
 
+def test_chat_takes_an_empty_call_id_or_name_for_none() -> None:
+    entry = {"id": "", "function": {"name": "look", "arguments": "{}"}}
+    result = {"role": "tool", "tool_call_id": "", "name": ""}
+    conversation = convert(
+        USER,
+        {"role": "assistant", "tool_calls": [entry, entry]},
+        result | {"content": "1"},
+        result | {"content": "2"},
+    )
+    assert [item["call_id"] for item in decoded(conversation.items)] == ["made_call_0", "made_call_1"] * 2
+    assert conversation.conversions == {Conversion.CALL_ID_MADE: 2}
+
+
+@pytest.mark.parametrize("empty", [{"function_call": {}}, {"function_call": None}, {"tool_calls": []}])
+def test_chat_takes_an_empty_call_for_none(empty: dict[str, Any]) -> None:
+    conversation = convert(USER, {"role": "assistant", "content": "x"} | empty)
+    assert [item.kind for item in conversation.items] == [ItemKind.ASSISTANT]
+
+
 def test_chat_reads_the_first_form_of_function_calls() -> None:
     conversation = convert(
         USER,

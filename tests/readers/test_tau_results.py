@@ -10,7 +10,7 @@ import pytest
 
 from gymbal.errors import InputError
 from gymbal.model.item import ItemKind
-from gymbal.model.trajectory import NonModelTurn, Trajectory
+from gymbal.model.trajectory import Conversion, NonModelTurn, Trajectory
 from gymbal.readers.detect import read_trajectories
 
 FORMATS = Path(__file__).parent / "formats"
@@ -95,6 +95,29 @@ def test_tau2_folder_that_lacks_a_simulation_is_refused(tmp_path: Path) -> None:
     (tmp_path / "results.json").write_text(json.dumps(document))
     with pytest.raises(InputError, match="lists simulations that are not there, such as gone"):
         read(tmp_path / "results.json")
+
+
+@pytest.mark.parametrize("calls", [{}, {"tool_calls": None}, {"tool_calls": []}])
+def test_tau2_user_who_calls_no_tool_is_seen(tmp_path: Path, calls: dict[str, Any]) -> None:
+    trajectory = tau2(tmp_path, GREETING, USER | calls, sampled())
+    assert kinds(trajectory) == [ItemKind.ASSISTANT, ItemKind.USER, ItemKind.ASSISTANT]
+    assert dict(trajectory.non_model_turns) == {NonModelTurn.SCRIPTED_GREETING: 1}
+
+
+def test_tau2_empty_call_ids_are_none(tmp_path: Path) -> None:
+    calls = [{"id": "", "name": name, "arguments": {}} for name in ("look", "take")]
+    asked = {"role": "assistant", "content": None, "tool_calls": calls}
+    results = [{"role": "tool", "id": "", "content": text} for text in ("1", "2")]
+    trajectory = tau2(tmp_path, USER, asked, *results, {"role": "assistant", "content": "x"})
+    assert [item.call_id for item in trajectory.items[:4]] == ["made_call_0", "made_call_1"] * 2
+    assert dict(trajectory.conversions)[Conversion.CALL_ID_MADE] == 2
+
+
+@pytest.mark.parametrize("nothing", [None, {}])
+def test_tau2_greeting_with_empty_provider_fields_was_not_sampled(tmp_path: Path, nothing: Any) -> None:
+    greeting = GREETING | {"raw_data": nothing, "usage": nothing}
+    trajectory = tau2(tmp_path, greeting, USER, sampled())
+    assert (len(trajectory.seed), trajectory.call_sizes) == (2, (1,))
 
 
 def test_tau2_greeting_is_told_by_its_place_where_no_response_is_kept(tmp_path: Path) -> None:

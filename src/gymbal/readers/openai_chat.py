@@ -15,7 +15,7 @@ import msgspec
 from gymbal.model.json_fields import Fields
 from gymbal.model.trajectory import Trajectory
 from gymbal.readers.base.chat import read_conversation
-from gymbal.readers.base.content import NULL, fields_of, list_of, token
+from gymbal.readers.base.content import EMPTY, fields_of, list_of, token
 from gymbal.readers.base.format import Head, ReadOptions
 from gymbal.readers.base.provenance import (
     call_count_of,
@@ -70,4 +70,4 @@ def _trajectory(record: Record, options: ReadOptions) -> Trajectory:
 def _declared(fields: Fields) -> bytes:
     """The tools, or `functions` in the API's first form."""
     tools = token(fields, "tools")
-    return token(fields, "functions") if tools == NULL else tools
+    return token(fields, "functions") if tools in EMPTY else tools

@@ -18,7 +18,7 @@ from gymbal.errors import InputError
 from gymbal.model.json_fields import Fields
 from gymbal.model.trajectory import Conversion, NonModelTurn, Source, Trajectory
 from gymbal.readers.base.chat import read_conversation
-from gymbal.readers.base.content import NULL, fields_of, list_of, token
+from gymbal.readers.base.content import EMPTY, NULL, fields_of, list_of, present_names, token
 from gymbal.readers.base.format import Head, ReadOptions
 from gymbal.readers.base.provenance import call_count_of, content_name, name_among, number_at, opening_of
 from gymbal.readers.base.records import Record, locate, on_one_line, read_document
@@ -139,7 +139,7 @@ def _is_of_user_simulator(turn: Fields) -> bool:
     role = token(turn, "role")
     if role == b'"tool"':
         return token(turn, "requestor") == b'"user"'
-    return role == b'"user"' and token(turn, "tool_calls") != NULL
+    return role == b'"user"' and bool(_calls(turn))
 
 
 def _unseen(turns: Sequence[Fields]) -> Counter[NonModelTurn]:
@@ -169,7 +169,7 @@ def _given(seen: Sequence[Fields], offset: int) -> Mapping[int, NonModelTurn]:
 
 
 def _was_sampled(turn: Fields) -> bool:
-    return token(turn, "raw_data") != NULL or token(turn, "usage") != NULL
+    return bool({"raw_data", "usage"} & present_names(turn))
 
 
 def _system_prompt(fields: Fields, environment: Fields, seen: Sequence[Fields]) -> list[bytes]:
@@ -177,7 +177,7 @@ def _system_prompt(fields: Fields, environment: Fields, seen: Sequence[Fields]) 
     if any(token(turn, "role") == b'"system"' for turn in seen):
         return []
     policy = token(fields, "policy")
-    if policy == NULL:
+    if policy in EMPTY:
         policy = token(environment, "policy")
     return [b'{"role":"system","content":%b}' % policy] if policy.startswith(b'"') else []
 
@@ -207,7 +207,7 @@ def _chat_call(call: Fields, provided: Sequence[Fields]) -> bytes:
         if token(other, "id") == call_id and _says_the_same(sent, arguments):
             arguments = sent
     raw = b'{"id":%b,"type":"function","function":{"name":%b,"arguments":%b}}'
-    return raw % (call_id if call_id != b'""' else NULL, token(call, "name"), arguments)
+    return raw % (call_id, token(call, "name"), arguments)
 
 
 def _says_the_same(sent: bytes, arguments: bytes) -> bool:

@@ -18,6 +18,7 @@ from gymbal.model.trajectory import Conversion, NonModelTurn, RecordedCut
 from gymbal.readers.base import items as write
 from gymbal.readers.base.boundaries import turn_cut
 from gymbal.readers.base.content import (
+    EMPTY,
     NULL,
     fields_of,
     input_content,
@@ -142,7 +143,7 @@ class ChatConverter:
         items += others
         items += [self._call(fields_of(call)) for call in list_of(token(fields, "tool_calls"))]
         legacy = token(fields, "function_call")
-        if legacy != NULL:
+        if legacy not in EMPTY:
             items.append(self._function_call(NULL, fields_of(legacy)))
         if not any(item.by_policy for item in items):
             items.append(write.assistant_text(b'""'))  # the model call stays countable
@@ -173,7 +174,7 @@ class ChatConverter:
     def _call(self, fields: Fields) -> Item:
         call_id = token(fields, "id")
         custom = token(fields, "custom")
-        if custom != NULL:
+        if custom not in EMPTY:
             inner = fields_of(custom)
             return write.custom_call(call_id, token(inner, "name"), token(inner, "input"))
         # Some dumps leave the wrapper `function` out.
@@ -181,7 +182,7 @@ class ChatConverter:
 
     def _function_call(self, call_id: bytes, function: Fields) -> Item:
         name = token(function, "name")
-        if not call_id.startswith(b'"'):
+        if not _is_id(call_id):
             call_id = write.string(f"made_call_{self._ids_made}")
             self._ids_made += 1
             self.conversions[Conversion.CALL_ID_MADE] += 1
@@ -196,15 +197,14 @@ class ChatConverter:
         return write.on_one_line(value)
 
     def _result(self, fields: Fields, role: bytes) -> Item:
-        call_id: bytes | None = token(fields, "tool_call_id")
-        if call_id is None or not call_id.startswith(b'"'):
-            call_id = self._answered(token(fields, "name"))
+        recorded = token(fields, "tool_call_id")
+        call_id = recorded if _is_id(recorded) else self._answered(token(fields, "name"))
         return write.result(call_id, self.output(token(fields, "content")))
 
     def _answered(self, name: bytes) -> bytes | None:
         """The id made for the earliest open call without one, of this `name` where the result has a name."""
         for index, (call_id, called) in enumerate(self._open_without_id):
-            if name in (NULL, called):
+            if name in EMPTY or name == called:
                 del self._open_without_id[index]
                 return call_id
         return None
@@ -222,3 +222,8 @@ class ChatConverter:
     def _item_id(self, prefix: str, position: int) -> str:
         self.conversions[Conversion.ITEM_ID_MADE] += 1
         return f"{prefix}_{position}"
+
+
+def _is_id(value: bytes) -> bool:
+    """Whether the token is a call id; an empty text names no call."""
+    return value.startswith(b'"') and value != b'""'
