@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from gymbal.model.item import Item, ItemKind
+from gymbal.model.pivot import Boundary
 from gymbal.model.trajectory import Conversion, NonModelTurn
+from gymbal.pivot.segment import split
 from gymbal.readers.base.chat import Conversation, read_conversation
 
 USER = {"role": "user", "content": "go"}
@@ -279,3 +281,35 @@ def test_chat_that_mixes_in_items_records_no_fitting_boundaries() -> None:
     item = {"type": "function_call", "call_id": "c", "name": "look", "arguments": "{}"}
     conversation = convert(USER, {"role": "assistant", "content": "x"}, item)
     assert [cut.sizes for cut in conversation.cuts] == [None]
+
+
+@pytest.mark.parametrize(
+    ("messages", "sizes"),
+    [
+        ([call(), call()], None),
+        ([{"role": "assistant", "content": "I look."}, call(), call()], None),
+        ([call(), {"role": "assistant", "content": "Wait."}], None),
+        # Two texts in a row are two model calls, and so is a call behind a text that no call stood before.
+        ([{"role": "assistant", "content": "a"}, {"role": "assistant", "content": "b"}], (1, 1)),
+        ([{"role": "assistant", "content": "I look."}, call()], (1, 1)),
+        ([call(), USER, call()], (1, 1)),  # interrupted
+    ],
+)
+def test_chat_messages_that_follow_an_open_call_record_no_boundaries(
+    messages: list[dict[str, Any]], sizes: tuple[int, ...] | None
+) -> None:
+    result = {"role": "tool", "tool_call_id": "c", "content": "1"}
+    ended = {"role": "assistant", "content": "x"}
+    conversation = convert(USER, *messages, result, result, ended)
+    assert [cut.sizes for cut in conversation.cuts] == [None if sizes is None else (*sizes, 1)]
+
+
+def test_chat_response_over_several_messages_becomes_one_batch() -> None:
+    calls = [arguments(f'{{"at": {at}}}') for at in range(2)]
+    said = {"role": "assistant", "content": "I look."}
+    result = {"role": "tool", "tool_call_id": "c", "content": "1"}
+    conversation = convert(USER, said, *calls, result, result, said)
+    first, last = split(conversation.items, conversation.cuts[0].sizes)
+    assert [item.arguments for item in first.calls] == ['{"at": 0}', '{"at": 1}']
+    assert (first.text, first.boundary) == ("I look.", Boundary.STRUCTURAL)
+    assert (last.text, last.calls) == ("I look.", ())

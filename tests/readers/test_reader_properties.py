@@ -23,7 +23,7 @@ FOLDER = Path(__file__).parent / "formats"
 FILES = {
     "gym_rollouts": ("desk.jsonl", "token_ids.jsonl"),
     "pivot_rows": ("rows.jsonl",),
-    "openai_chat": ("desk.jsonl", "awkward.jsonl"),
+    "openai_chat": ("desk.jsonl", "awkward.jsonl", "split_responses.jsonl"),
     "openai_responses": ("desk_chained.jsonl", "awkward.jsonl"),
     "tau_bench": ("desk.json",),
     "tau2_bench": ("results.json",),

@@ -1,7 +1,7 @@
 """Dumps of OpenAI Chat Completions: one conversation per record, as `messages` and `tools`.
 
-Datasets in the form that trainers of Hugging Face read are the same, with arguments as objects. One assistant
-message is one model call, so every boundary is recorded.
+Datasets in the form that trainers of Hugging Face read are the same, with arguments as objects. An assistant
+message is one model call, where the source does not split responses over several.
 """
 
 from __future__ import annotations

@@ -15,11 +15,16 @@ _TOKEN_IDS_KEY = b'"generation_token_ids"'
 """Stands in every item that carries token ids."""
 
 
-def turn_cut(sizes: Sequence[int], items: Sequence[Item]) -> tuple[RecordedCut, ...]:
-    """The cut of a format that has one turn per model call, with `sizes` items of the policy each."""
+def turn_cut(
+    sizes: Sequence[int], items: Sequence[Item], *, splits_responses: bool
+) -> tuple[RecordedCut, ...]:
+    """The cut of a format that has one turn per model call, with `sizes` items of the policy each.
+
+    It does not fit a source that `splits_responses` over several turns.
+    """
     if not sizes:
         return ()
-    fits = all(sizes) and sum(sizes) == sum(item.by_policy for item in items)
+    fits = all(sizes) and sum(sizes) == sum(item.by_policy for item in items) and not splits_responses
     return (RecordedCut(CutEvidence.TURNS, tuple(sizes) if fits else None),)
 
 

@@ -1,18 +1,21 @@
 """Messages of OpenAI Chat Completions as items of the Responses API.
 
-One assistant message is one model call: reasoning, then text, then its tool calls. Strings of the source are
-spliced; arguments that are an object there are written as text once, and counted.
+One assistant message is one model call: reasoning, then text, then its tool calls. A source in which one
+stands before the results of the one before it writes a response as several messages: there item types say
+where a model call ends. Strings of the source are spliced; arguments that are an object there are written as
+text once, and counted.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import msgspec
 
-from gymbal.model.item import Item, read_item
+from gymbal.model.item import CALLS, Item, read_item
 from gymbal.model.json_fields import Fields
 from gymbal.model.trajectory import Conversion, NonModelTurn, RecordedCut
 from gymbal.readers.base import items as write
@@ -75,9 +78,23 @@ def read_conversation(
     return Conversation(
         seed=tuple(item for turn in turns[:first] for item in turn),
         items=items,
-        cuts=turn_cut([sum(item.by_policy for item in turns[at]) for at in own], items),
+        cuts=turn_cut(
+            [sum(item.by_policy for item in turns[at]) for at in own],
+            items,
+            splits_responses=_splits_responses(turns, own),
+        ),
         non_model_turns=Counter(others.values()),
         conversions=converter.conversions,
+    )
+
+
+def _splits_responses(turns: Sequence[Sequence[Item]], own: Sequence[int]) -> bool:
+    """Whether a message of the policy, of those at `own`, follows one whose calls have no result yet.
+
+    The environment runs every call of a response before it returns any result, so both are one response.
+    """
+    return any(
+        after == at + 1 and any(item.kind in CALLS for item in turns[at]) for at, after in pairwise(own)
     )
 
 
