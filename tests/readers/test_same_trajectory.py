@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,9 @@ MADE = ("tau_bench", "tau2_bench", "rows")
 """Forms that are made of the others."""
 
 NO_PARALLEL_FLAG = {"tau_bench", "tau2_bench"}
+
+DOMAIN = re.compile("-[0-9a-f]{12}$")
+"""What these join the name of a task with, since it is one of its domain alone."""
 
 
 def conversation() -> dict[str, Any]:
@@ -102,7 +106,7 @@ def pivots(source: Path, folder: Path, tools: Path | None = None) -> list[Any]:
             row["responses_create_params"]["parallel_tool_calls"],
             row["expected_action"],
             row["pivot_info"]["depth"],
-            row["pivot_info"]["task"],
+            DOMAIN.sub("", row["pivot_info"]["task"]),
             row["pivot_info"]["reward"],
         )
         for row in rows

@@ -43,13 +43,55 @@ def sampled(content: str | None = "x", **message: Any) -> dict[str, Any]:
 
 def test_tau_bench_record_tells_task_trial_and_reward() -> None:
     first, second, failed = read(FORMATS / "tau_bench" / "desk.json")
-    assert [(t.task, t.rollout, t.reward) for t in (first, second, failed)] == [
-        ("0", "0-0", 1.0),
-        ("0", "0-1", 0.0),
-        ("1", "1-0", 0.0),
+    assert first.task == second.task
+    assert [str(t.task).split("-")[0] for t in (first, second, failed)] == ["0", "0", "1"]
+    assert [t.rollout for t in (first, second, failed)] == [
+        f"{first.task}-0",
+        f"{first.task}-1",
+        f"{failed.task}-0",
     ]
+    assert [t.reward for t in (first, second, failed)] == [1.0, 0.0, 0.0]
     assert [t.source.record for t in (first, second, failed)] == [0, 1, 2]
     assert (failed.seed, failed.items) == ((), ())
+
+
+def tau_task(tmp_path: Path, policy: str, said: str, instruction: str | None) -> str | None:
+    """The task of attempt 0 of a domain with this policy, whose user simulator said this when told that."""
+    messages = [{"role": "system", "content": policy}, {"role": "user", "content": said}]
+    info = {} if instruction is None else {"task": {"instruction": instruction}}
+    path = tmp_path / "attempts.json"
+    path.write_text(json.dumps([{"task_id": 0, "traj": messages, "info": info}]))
+    (trajectory,) = read(path)
+    return trajectory.task
+
+
+@pytest.mark.parametrize(
+    ("other", "is_same"),
+    [
+        (("airline", "Hello, cancel my flight", "cancel"), True),
+        (("retail", "Hi, cancel", "cancel"), False),
+        (("airline", "Hi, cancel", "book"), False),  # task 0 of another split
+    ],
+)
+def test_tau_bench_task_is_one_of_its_domain(
+    tmp_path: Path, other: tuple[str, str, str], is_same: bool
+) -> None:
+    task = tau_task(tmp_path, "airline", "Hi, cancel", "cancel")
+    assert (tau_task(tmp_path, *other) == task) is is_same
+
+
+def test_tau_bench_task_is_told_by_the_system_prompt_where_no_instruction_is_kept(tmp_path: Path) -> None:
+    names = [tau_task(tmp_path, policy, said, None) for policy, said in ("ax", "ay", "bx")]
+    assert names[0] == names[1] != names[2]
+
+
+def test_tau2_task_is_one_of_its_domain(tmp_path: Path) -> None:
+    first, again, other, changed = (
+        tau2(tmp_path, {"role": "user", "content": said}, domain_name=name, policy=policy).task
+        for said, name, policy in (("a", "d", "p"), ("b", "d", "p"), ("a", "e", "p"), ("a", "d", "q"))
+    )
+    assert first == again
+    assert len({first, other, changed}) == 3
 
 
 def test_tau_bench_may_end_on_a_tool_result() -> None:
@@ -105,7 +147,7 @@ def test_tau2_user_who_calls_no_tool_is_seen(tmp_path: Path, calls: dict[str, An
 
 
 def test_tau2_empty_call_ids_are_none(tmp_path: Path) -> None:
-    calls = [{"id": "", "name": name, "arguments": {}} for name in ("look", "take")]
+    calls: list[dict[str, Any]] = [{"id": "", "name": name, "arguments": {}} for name in ("look", "take")]
     asked = {"role": "assistant", "content": None, "tool_calls": calls}
     results = [{"role": "tool", "id": "", "content": text} for text in ("1", "2")]
     trajectory = tau2(tmp_path, USER, asked, *results, {"role": "assistant", "content": "x"})

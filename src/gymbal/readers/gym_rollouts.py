@@ -42,6 +42,9 @@ NAME = "gym_rollouts"
 BAD_ROW = "not_a_rollout"
 """Reason in the ledger for a line that is not one."""
 
+_TASK_FIELDS = (*TASK_FIELDS, "uuid", "id")
+"""A rollout repeats the fields of its input row, so that these too name the task and not the attempt."""
+
 
 class _Response(msgspec.Struct, gc=False):
     output: list[Raw] | None
@@ -186,7 +189,7 @@ def _trajectory(
         allows_parallel_calls=request.parallel_tool_calls,
         is_truncated=row.response.status in UNFINISHED,
         reward=None if row.reward is None else float(row.reward),
-        task=name_among(bytes(getattr(row, name)) for name in TASK_FIELDS)
+        task=name_among(bytes(getattr(row, name)) for name in _TASK_FIELDS)
         or content_name(bytes(request.instructions), *(item.raw for item in seed), tools),
         rollout=f"{row.task_index}-{row.rollout_index}" if has_index else None,
         call_count=call_count,

@@ -19,9 +19,9 @@ from msgspec import Raw
 from gymbal.errors import InputError
 from gymbal.model.item import Item, ItemKind
 from gymbal.model.trajectory import CutEvidence, RecordedCut, Trajectory
-from gymbal.readers.base.content import fields_of, token
+from gymbal.readers.base.content import fields_of
 from gymbal.readers.base.format import Head, ReadOptions
-from gymbal.readers.base.provenance import call_count_of, content_name, name_among, opening_of, reward_of
+from gymbal.readers.base.provenance import call_count_of, content_name, opening_of, reward_of, task_of
 from gymbal.readers.base.records import Record, read_each
 from gymbal.readers.base.responses import (
     UNFINISHED,
@@ -109,8 +109,7 @@ def _trajectory(record: Record, options: ReadOptions, log: OrderedDict[str, _Sta
         allows_parallel_calls=request.parallel_tool_calls,
         is_truncated=response.status in UNFINISHED,
         reward=reward_of(fields),
-        task=name_among(token(fields, name) for name in ("task_id", "instance_id"))
-        or content_name(instructions or b"", tools.raw, *opening_of(seed)),
+        task=task_of(fields) or content_name(instructions or b"", tools.raw, *opening_of(seed)),
         rollout=None,
         call_count=call_count,
         call_count_field=call_count_field,

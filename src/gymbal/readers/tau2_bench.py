@@ -20,7 +20,14 @@ from gymbal.model.trajectory import Conversion, NonModelTurn, Source, Trajectory
 from gymbal.readers.base.chat import read_conversation
 from gymbal.readers.base.content import EMPTY, NULL, fields_of, list_of, present_names, token
 from gymbal.readers.base.format import Head, ReadOptions
-from gymbal.readers.base.provenance import call_count_of, content_name, name_among, number_at, opening_of
+from gymbal.readers.base.provenance import (
+    call_count_of,
+    content_name,
+    name_among,
+    name_in_domain,
+    number_at,
+    opening_of,
+)
 from gymbal.readers.base.records import Record, locate, on_one_line, read_document
 
 NAME = "tau2_bench"
@@ -101,7 +108,8 @@ def _trajectory(record: Record, environment: Fields, options: ReadOptions) -> Tr
     conversions[Conversion.SYSTEM_PROMPT_REBUILT] += len(prompt)
     tools = _tools(environment)
     conversions[Conversion.TOOLS_REBUILT] += tools != b"[]"
-    task = name_among((token(fields, "task_id"),))
+    domain = (token(environment, "domain_name"), token(environment, "policy"))
+    task = name_in_domain(name_among((token(fields, "task_id"),)), *domain)
     trial = name_among((token(fields, "trial"),))
     call_count, call_count_field = call_count_of(fields, options.call_count_field)
     return Trajectory(

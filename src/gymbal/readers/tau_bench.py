@@ -7,11 +7,13 @@ repeat within a conversation.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import msgspec
 
+from gymbal.model.item import Item, ItemKind
+from gymbal.model.json_fields import Fields
 from gymbal.model.trajectory import Trajectory
 from gymbal.readers.base.chat import read_conversation
 from gymbal.readers.base.content import fields_of, list_of, token
@@ -20,6 +22,7 @@ from gymbal.readers.base.provenance import (
     call_count_of,
     content_name,
     name_among,
+    name_in_domain,
     opening_of,
     reward_of,
 )
@@ -44,7 +47,7 @@ def _trajectory(record: Record, options: ReadOptions) -> Trajectory:
     if not messages.startswith(b"["):
         raise msgspec.DecodeError("it has no list `traj`")
     conversation = read_conversation(list_of(messages))
-    task = name_among((token(fields, "task_id"),))
+    task = name_in_domain(name_among((token(fields, "task_id"),)), *_domain(fields, conversation.seed))
     trial = name_among((token(fields, "trial"),))
     call_count, call_count_field = call_count_of(fields, options.call_count_field)
     return Trajectory(
@@ -63,3 +66,12 @@ def _trajectory(record: Record, options: ReadOptions) -> Trajectory:
         non_model_turns=conversation.non_model_turns,
         conversions=conversation.conversions,
     )
+
+
+def _domain(fields: Fields, seed: Sequence[Item]) -> Iterator[bytes]:
+    """What tells the task from one of the same number in another domain, or in another split of this one.
+
+    That is the system prompt, and what the user simulator was told: what it writes differs in each trial.
+    """
+    yield from (item.raw for item in seed if item.kind is ItemKind.SYSTEM)
+    yield token(fields_of(token(fields_of(token(fields, "info")), "task")), "instruction")

@@ -11,8 +11,11 @@ from gymbal.model.item import Item
 from gymbal.model.json_fields import Fields
 from gymbal.readers.base.content import NULL, fields_of, token
 
-TASK_FIELDS = ("task_id", "instance_id", "uuid", "id")
-"""What producers call the name of a task, best first."""
+TASK_FIELDS = ("task_id", "instance_id")
+"""What producers call the name of a task, best first. An `id` or `uuid` may be that of the record."""
+
+DOMAIN_CHARACTERS = 12
+"""48 bits: they tell a handful of domains apart."""
 
 COUNT_FIELDS = ("num_agent_messages", "num_agent_calls", "num_turns")
 """What producers call the number of model calls."""
@@ -30,6 +33,14 @@ def name_among(values: Iterable[bytes]) -> str | None:
 def task_of(fields: Fields) -> str | None:
     """The record's own name of its task."""
     return name_among(token(fields, name) for name in TASK_FIELDS)
+
+
+def name_in_domain(name: str | None, *domain: bytes) -> str | None:
+    """The `name` of a task that is unique in its domain alone, joined with a digest of what the domain fixes.
+
+    Without that, task 0 of one domain and task 0 of another would be one task.
+    """
+    return None if name is None else f"{name}-{content_name(*domain)[:DOMAIN_CHARACTERS]}"
 
 
 def content_name(*parts: bytes) -> str:
