@@ -83,6 +83,46 @@ def test_shards_of_any_size_give_the_bytes_of_one_pass(
     assert contents(folder) == whole
 
 
+def chat(number: int) -> dict[str, Any]:
+    """A conversation; every third says the same."""
+    messages = [{"role": role, "content": f"say {number % 3}"} for role in ("user", "assistant")]
+    return {"messages": messages}
+
+
+@pytest.mark.parametrize(
+    ("records", "is_list", "is_cut"),
+    [
+        (mixture(20), False, True),
+        (mixture(20), True, False),
+        ([chat(number) for number in range(40)], False, True),
+        ([chat(number) for number in range(40)], True, False),
+    ],
+)
+def test_only_files_of_one_record_per_line_are_cut(
+    tmp_path: Path, records: list[dict[str, Any]], is_list: bool, is_cut: bool
+) -> None:
+    source = tmp_path / "source"
+    lines = "".join(json.dumps(record) + "\n" for record in records)
+    source.write_text(json.dumps(records, indent=1) if is_list else lines)
+    folder = tmp_path / "dataset"
+    metrics = pivot_build(source, folder)
+    whole = contents(folder)
+    shutil.rmtree(folder)
+    parts = plan_parts([source], None, None, shard_bytes=611)
+    assert (len(parts) > 1) is is_cut
+    joined = build_in_shards(
+        parts,
+        folder,
+        name="dataset",
+        threshold=0.1,
+        options=BuildOptions(),
+        engine=Engine.IN_PROCESS,
+        workers=1,
+    )
+    assert joined == metrics
+    assert contents(folder) == whole
+
+
 @pytest.mark.parametrize("options", OPTIONS)
 def test_rows_that_are_written_twice_are_there_once(
     tmp_path: Path, sources: list[Path], monkeypatch: pytest.MonkeyPatch, options: BuildOptions

@@ -63,6 +63,12 @@ def behind_white_space(folder: Path) -> Path:
     return path
 
 
+def as_document(folder: Path) -> Path:
+    path = folder / "source.json"
+    path.write_text(json.dumps(mixture(), indent=1))
+    return path
+
+
 def as_chat_lines(folder: Path) -> Path:
     rows = [chat("a", "b", "c", "d"), chat("e", "f"), chat("g", "h", "i", "j", "k", "l")]
     return write_rollouts(folder / "source.jsonl", rows)
@@ -80,7 +86,15 @@ def as_single_document(folder: Path) -> Path:
     return path
 
 
-SOURCES = [as_plain, as_gzip, behind_white_space, as_chat_lines, as_chat_document, as_single_document]
+SOURCES = [
+    as_plain,
+    as_gzip,
+    behind_white_space,
+    as_document,
+    as_chat_lines,
+    as_chat_document,
+    as_single_document,
+]
 
 OPTIONS = [
     BuildOptions(),

@@ -192,7 +192,7 @@ def test_read_names_the_field_that_hides_input(tmp_path: Path, field: str) -> No
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("[1]", "is not a rollout: Expected `object`"),
+        ("[1]", "is not a rollout: Expected `object`, got `array`"),
         ('{"responses_create_params":{"input":[]}}', "missing required field `response`"),
         ('{"response":{"output":[]}}', "missing required field `responses_create_params`"),
         ('{"responses_create_params":{"input":[]},"response":null}', "Expected `object`, got `null`"),
@@ -213,11 +213,56 @@ def test_read_names_the_field_that_hides_input(tmp_path: Path, field: str) -> No
 )
 def test_read_says_where_and_what_a_bad_line_is(tmp_path: Path, text: str | bytes, problem: str) -> None:
     data = text if isinstance(text, bytes) else text.encode()
+    good = json.dumps(row([MESSAGE])).encode() + b"\n\n"
     with pytest.raises(InputError) as caught:
-        read_text(tmp_path, b"\n" + data + b"\n")
+        read_text(tmp_path, good + data + b"\n")
     assert problem in str(caught.value)
     assert "Expected one rollout per line" in str(caught.value)
-    assert (caught.value.line, caught.value.offset) == (2, 1)
+    assert (caught.value.line, caught.value.offset) == (3, len(good))
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+@pytest.mark.parametrize("indent", [None, 2])
+@pytest.mark.parametrize("is_list", [True, False])
+def test_read_takes_a_json_document(tmp_path: Path, ending: str, indent: int | None, is_list: bool) -> None:
+    rows = [row([MESSAGE], id="a"), row([CALL, RESULT, MESSAGE], id="b")]
+    document = json.dumps(rows if is_list else rows[1], indent=indent).replace("\n", ending)
+    found = read_text(tmp_path, document)
+    assert [trajectory.task for trajectory in found] == (["a", "b"] if is_list else ["b"])
+    for trajectory in found:
+        place = trajectory.source
+        # The record starts with its first field.
+        assert document[place.offset :].split()[0].startswith("{")
+        assert json.JSONDecoder().raw_decode(document, place.offset)[0]["id"] == trajectory.task
+        assert place.line == document.count("\n", 0, place.offset) + 1
+        assert b"\n" not in trajectory.items[0].raw
+        assert json.loads(trajectory.items[-1].raw) == MESSAGE
+    assert [trajectory.source.record for trajectory in found] == ([0, 1] if is_list else [None])
+
+
+def test_read_says_which_rollout_of_a_list_is_bad(tmp_path: Path) -> None:
+    text = f"[{json.dumps(row([MESSAGE]))},\n {json.dumps(row([[]]))}]"
+    with pytest.raises(InputError, match=r"response\.output\[0\]: is not an item") as caught:
+        read_text(tmp_path, text)
+    assert (caught.value.line, caught.value.offset) == (2, text.index("\n") + 2)
+
+
+def test_read_refuses_a_file_that_is_no_json_at_all(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="is neither JSON nor JSON Lines") as caught:
+        read_text(tmp_path, "\n not json\n")
+    assert (caught.value.line, caught.value.offset) == (2, 2)
+
+
+def test_read_says_where_half_a_character_stands(tmp_path: Path) -> None:
+    good = json.dumps(row([MESSAGE])) + "\n"
+    bad = json.dumps(row([RESULT | {"output": "\ud83d\ude00 \\ud800 \ud800x"}]))
+    for text, line in ((good + bad, 2), (bad, 1), (bad + "\n" + good, 1)):
+        with pytest.raises(InputError) as caught:
+            read_text(tmp_path, text)
+        # The pair before it is one character, and behind two backslashes stands no escape.
+        where = bad.rindex("\\ud800")
+        assert f"the escape \\ud800 at its byte {where} is half a character" in str(caught.value)
+        assert caught.value.line == line
 
 
 def test_read_tells_a_torn_last_line_from_a_wrong_file(tmp_path: Path) -> None:

@@ -70,6 +70,18 @@ def test_records_are_decompressed(tmp_path: Path) -> None:
         (b'{"a": 1}\n{"a": \n', ":2 (byte 9)", "is not JSON"),
         (b'{"a": 1}\n{"a": "\xff"}\n', ":2 (byte 9)", "is not JSON: 'utf-8'"),
         (b'{"a": 1}\n{"a": 1} x\n', ":2 (byte 9)", "trailing characters"),
+        (
+            b'{"a": 1}\n{"a": "\\uD800x"}\n',
+            ":2 (byte 9)",
+            "the escape \\uD800 at its byte 7 is half",
+        ),
+        (
+            b'{"a": "\\udc00"}\n{"a": 1}\n',
+            ":1 (byte 0)",
+            "the escape \\udc00 at its byte 7 is half",
+        ),
+        (b'[{"a": "\\ud800"}]', ":1 (byte 0)", "JSON Lines: the escape \\ud800 at its byte 8 is half"),
+        (b'{"a": "\\ud800', ":1 (byte 0)", "truncated"),
         (b'[{"a": 1},\n {"a": ]', ":1 (byte 0)", "neither JSON nor JSON Lines"),
         (b'[{"a": "\xff"}]', ":1 (byte 0)", "neither JSON nor JSON Lines: 'utf-8'"),
     ],

@@ -158,7 +158,7 @@ class IndexedPivots:
     def _trajectory(self, place: Source) -> Trajectory:
         path = path_of(place.path)
         format = format_named(self._formats[place.path])
-        has_place = format.has_ranges or (format.has_lines and place.record is None)
+        has_place = format.has_lines and place.record is None
         if has_place and path.suffix not in COMPRESSED_SUFFIXES:
             part = part_of_line(path, place.line, place.offset)
             found = next(self._with_tools(format.read(path, ReadOptions(part=part))), None)

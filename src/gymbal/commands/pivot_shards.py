@@ -20,6 +20,7 @@ from gymbal.pivot.groups import Groups, RewardRange, group_rewards, groups_of, j
 from gymbal.pivot.options import BuildOptions, MixedGroups, check_options
 from gymbal.pivot.shard import Shard, write_rows, write_shard
 from gymbal.readers.base.format import ReadOptions
+from gymbal.readers.base.records import record_lines
 from gymbal.readers.detect import detect, format_named
 from gymbal.readers.tools_file import with_tools
 
@@ -132,7 +133,8 @@ def plan_parts(
     parts = []
     for path in paths:
         found = detect(path) if source_format is None else format_named(source_format)
-        ranges = byte_ranges(path, shard_bytes) if found.has_ranges else ()
+        can_be_cut = found.has_lines and record_lines(path) is not None
+        ranges = byte_ranges(path, shard_bytes) if can_be_cut else ()
         parts += [Part(path=path, format=found.name, range=each, tools=tools) for each in ranges or (None,)]
     return parts
 

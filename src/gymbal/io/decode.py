@@ -46,6 +46,36 @@ def check_utf8(data: bytes) -> None:
         data.decode()  # says where in all of it
 
 
+_ESCAPE = re.compile(
+    rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)",
+    re.DOTALL,
+)
+"""One escape, or the two of a surrogate pair; the group is half of such a pair alone."""
+
+_decode_raw = msgspec.json.Decoder(msgspec.Raw).decode
+
+
+def json_problem(error: Exception, data: bytes) -> str:
+    """What to say of `data`, whose decoding raised `error`; msgspec calls JSON with a lone surrogate cut."""
+    return lone_surrogate(data) or str(error)
+
+
+def lone_surrogate(data: bytes) -> str | None:
+    """Say where half of a surrogate pair stands that alone keeps `data` from being JSON; None for no such.
+
+    Python's json writes one for a text that is no Unicode, such as one that was cut within a character.
+    """
+    found = next((escape for escape in _ESCAPE.finditer(data) if escape[1]), None)
+    if found is None:
+        return None
+    try:
+        _decode_raw(_ESCAPE.sub(lambda escape: rb"\ufffd" if escape[1] else escape[0], data))
+    except (msgspec.DecodeError, RecursionError):
+        return None
+    escape, start = found[0].decode(), found.start()
+    return f"the escape {escape} at its byte {start} is half a character (a lone surrogate)"
+
+
 def read_bounded(path: Path, limit: int = MAX_FILE_BYTES) -> bytes:
     """Return the whole file, decompressed; raise InputError when it is unreadable or above `limit` bytes."""
     damage = stream_errors(path)

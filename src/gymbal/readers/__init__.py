@@ -9,7 +9,7 @@ FORMATS: tuple[Format, ...] = (
         "gym_rollouts",
         "rollouts of NeMo Gym, as `gym eval run` writes them",
         "gymbal.readers.gym_rollouts",
-        has_ranges=True,
+        has_lines=True,
     ),
     Format("pivot_rows", "rows of an existing pivot dataset", "gymbal.readers.pivot_rows", has_lines=True),
     Format(

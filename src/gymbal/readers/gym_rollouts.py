@@ -1,4 +1,4 @@
-"""Rollouts JSONL of NeMo Gym, as `gym eval run` writes it: one episode per line.
+"""Rollouts of NeMo Gym, as `gym eval run` writes them: one episode per line. A JSON list of them is read too.
 
 A row is its input row, plus `response`, `reward` and what the verifier added. `response.output` is flat: the
 items of all model calls and all tool results in order. With observability on, `ng_trajectory.turns` says
@@ -16,16 +16,16 @@ import msgspec
 from msgspec import Raw, field
 
 from gymbal.errors import InputError
-from gymbal.io.decode import check_utf8
-from gymbal.io.jsonl import Line, read_lines
+from gymbal.io.decode import check_utf8, json_problem
 from gymbal.io.ledger import Ledger
-from gymbal.io.shards import ByteRange, read_part
+from gymbal.io.shards import ByteRange
 from gymbal.model.item import MODEL_WRITTEN, Item, ItemKind
 from gymbal.model.trajectory import CutEvidence, RecordedCut, Source, Trajectory
 from gymbal.readers.base.boundaries import token_id_cut
 from gymbal.readers.base.content import fields_of
 from gymbal.readers.base.format import Head, ReadOptions
 from gymbal.readers.base.provenance import COUNT_FIELDS, TASK_FIELDS, call_count_of, content_name, name_among
+from gymbal.readers.base.records import Record, document_records, record_lines, record_of_line
 from gymbal.readers.base.responses import (
     NULL,
     UNFINISHED,
@@ -89,7 +89,7 @@ def matches(head: Head) -> bool:
 
 
 def read(path: Path, options: ReadOptions) -> Iterator[Trajectory]:
-    """Yield the rollouts of one file in order, holding one at a time; raise InputError at a bad line."""
+    """Yield the rollouts of one file in order, holding one line at a time; raise InputError at a bad one."""
     return read_gym_rollouts(path, call_count_field=options.call_count_field, part=options.part)
 
 
@@ -101,18 +101,19 @@ def read_gym_rollouts(
     call_count_field: str | None = None,
     part: ByteRange | None = None,
 ) -> Iterator[Trajectory]:
-    """Yield the rollouts of one file, or of a `part` of it, in order, holding one at a time.
+    """Yield the rollouts of one file in order, those of a `part` of it where it holds one per line.
 
-    A bad line raises InputError with its line and byte offset; with `on_bad_row="collect"` it is counted in
-    `ledger` instead and passed over. A file that cannot be read, or whose every line is bad, raises
-    InputError either way.
+    One line is held at a time; a file that is one JSON document is read whole. A bad rollout raises
+    InputError with its line and byte; with `on_bad_row="collect"` it is counted in `ledger` instead and
+    passed over. A file that cannot be read, is neither JSON nor JSON Lines from its first line on, or holds
+    bad rollouts alone raises InputError either way.
     """
     count = Ledger() if ledger is None else ledger
     first_error: InputError | None = None
     any_good = False
-    for line in read_lines(path) if part is None else read_part(path, part):
+    for record in _records(path, part):
         try:
-            trajectory = _read_row(path, line, call_count_field)
+            trajectory = _read_row(path, record, call_count_field)
         except InputError as error:
             if on_bad_row == "raise":
                 raise
@@ -126,42 +127,50 @@ def read_gym_rollouts(
         raise first_error
 
 
-def _read_row(path: Path, line: Line, call_count_field: str | None) -> Trajectory:
+def _records(path: Path, part: ByteRange | None) -> Iterator[Record]:
+    """The records of the file. Lines are not checked: to decode a rollout does that."""
+    lines = record_lines(path, part)
+    if lines is None:
+        return document_records(path)
+    return (record_of_line(path, line) for line in lines)
+
+
+def _read_row(path: Path, record: Record, call_count_field: str | None) -> Trajectory:
     # A carriage return can stand only between tokens, and would break the line wherever it is written again.
-    data = line.data.replace(b"\r", b" ")
+    data = record.data.replace(b"\r", b" ")
     try:
         check_utf8(data)  # msgspec does not look into the strings that it passes over
         row = _decode_row(data)
         count = None if call_count_field is None else call_count_of(fields_of(data), call_count_field)
     except UnicodeDecodeError as error:
-        _refuse(path, line, f"is not UTF-8: {error}")
+        _refuse(path, record, f"is not UTF-8: {error}")
     except (msgspec.DecodeError, RecursionError) as error:
-        _refuse(path, line, f"is not a rollout: {error}")
+        _refuse(path, record, f"is not a rollout: {json_problem(error, data)}")
     tools = present(row.responses_create_params.tools) or b"[]"
     if not tools.startswith(b"["):
-        _refuse(path, line, "is not a list", "responses_create_params.tools")
+        _refuse(path, record, "is not a list", "responses_create_params.tools")
     try:
         seed = input_items(row.responses_create_params, "responses_create_params")
         items = read_items(row.response.output or [], "response.output")
         instructions = instructions_of(row.responses_create_params, "responses_create_params")
     except ItemError as error:
-        _refuse(path, line, error.problem, error.key)
-    source = Source(path=str(path), line=line.number, offset=line.offset)
+        _refuse(path, record, error.problem, error.key)
     # No item of a usual form carries token ids.
     token_ids = () if all(item.is_plain for item in items) else token_id_cut(items)
-    return _trajectory(source, row, seed, items, tools, instructions, count, token_ids)
+    return _trajectory(record.source, row, seed, items, tools, instructions, count, token_ids)
 
 
-def _refuse(path: Path, line: Line, problem: str, key: str | None = None) -> NoReturn:
+def _refuse(path: Path, record: Record, problem: str, key: str | None = None) -> NoReturn:
     remedy = (
         "Expected one rollout per line, an object with `responses_create_params` and `response`, as in the "
         "rollouts file of `gym eval run`."
     )
-    if not line.is_terminated:
+    if not record.is_terminated:
         remedy = (
             "The last line has no line break: if its writer was killed, delete the line to go on without it."
         )
-    raise InputError(problem, path=path, line=line.number, offset=line.offset, key=key, remedy=remedy)
+    source = record.source
+    raise InputError(problem, path=path, line=source.line, offset=source.offset, key=key, remedy=remedy)
 
 
 def _trajectory(

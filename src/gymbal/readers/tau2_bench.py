@@ -15,6 +15,7 @@ import msgspec
 from msgspec import Raw
 
 from gymbal.errors import InputError
+from gymbal.io.decode import json_problem
 from gymbal.model.json_fields import Fields
 from gymbal.model.trajectory import Conversion, NonModelTurn, Source, Trajectory
 from gymbal.readers.base.chat import read_conversation
@@ -63,7 +64,8 @@ def read(path: Path, options: ReadOptions) -> Iterator[Trajectory]:
         body.decode()
         results = _decode_results(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise InputError(f"is no document of tau2-bench: {error}", path=path) from error
+        problem = f"is no document of tau2-bench: {json_problem(error, body)}"
+        raise InputError(problem, path=path) from error
     environment = fields_of(token(fields_of(on_one_line(bytes(results.info))), "environment_info"))
     records = locate(path, body, results.simulations) if results.simulations else _from_folder(path, results)
     for record in records:
@@ -93,7 +95,7 @@ def _from_folder(path: Path, results: _Results) -> Iterator[Record]:
             body.decode()
             msgspec.json.decode(body, type=Raw)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise InputError(f"is not JSON: {error}", path=file) from error
+            raise InputError(f"is not JSON: {json_problem(error, body)}", path=file) from error
         yield Record(on_one_line(body.strip()), Source(path=str(file), line=1, offset=0), True)
 
 

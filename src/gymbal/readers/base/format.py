@@ -41,7 +41,7 @@ class ReadOptions(msgspec.Struct, frozen=True, kw_only=True):
     call_count_field: str | None = None
     """Field of a record that holds the number of model calls; dots lead into objects."""
     part: ByteRange | None = None
-    """Read only the records that begin here; for formats that have ranges or lines."""
+    """Read only the records that begin here; for formats that have lines."""
 
 
 class _Module(Protocol):
@@ -60,8 +60,6 @@ class Format(msgspec.Struct, frozen=True):
     """One line that says what writes such files."""
     home: str
     """The module that holds `matches(head)` and `read(path, options)`."""
-    has_ranges: bool = False
-    """Every file holds one record per line, so that `ReadOptions.part` can name a part of one."""
     has_lines: bool = False
     """A file that holds one record per line is read in the part that `ReadOptions.part` names, any other
     one whole."""

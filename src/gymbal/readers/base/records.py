@@ -10,7 +10,7 @@ from typing import NamedTuple
 import msgspec
 
 from gymbal.errors import InputError
-from gymbal.io.decode import read_bounded
+from gymbal.io.decode import json_problem, lone_surrogate, read_bounded
 from gymbal.io.jsonl import BYTE_ORDER_MARK, Line, read_lines
 from gymbal.io.shards import ByteRange, read_part
 from gymbal.model.trajectory import Source, Trajectory
@@ -44,9 +44,8 @@ def read_each(
             trajectory = convert(record)
         except (msgspec.DecodeError, RecursionError) as error:
             source = record.source
-            raise InputError(
-                f"is not {what}: {error}", path=path, line=source.line, offset=source.offset
-            ) from error
+            problem = f"is not {what}: {json_problem(error, record.data)}"
+            raise InputError(problem, path=path, line=source.line, offset=source.offset) from error
         yield trajectory
 
 
@@ -57,32 +56,54 @@ def read_records(path: Path, part: ByteRange | None = None) -> Iterator[Record]:
     such a file only the lines that begin in `part` are read. Any other file is one JSON document, read whole:
     the elements of a list, or the document itself. Raises InputError with line and byte for what is neither.
     """
+    lines = record_lines(path, part)
+    if lines is None:
+        yield from document_records(path)
+        return
+    for line in lines:
+        yield record_of_line(path, line)._replace(data=_checked(path, line))
+
+
+def record_lines(path: Path, part: ByteRange | None = None) -> Iterator[Line] | None:
+    """The lines of a file that holds one record per line, or those that begin in `part`; None for another.
+
+    The first line of such a file is a JSON object; the others are not looked at. Raises InputError for a file
+    that cannot be read.
+    """
     lines = read_lines(path)
     first = next(lines, None)
     if first is None:
-        return
-    if first.data.startswith(b"{") and _is_json(first.data):
-        for line in chain((first,), lines) if part is None else read_part(path, part):
-            source = Source(path=str(path), line=line.number, offset=line.offset)
-            yield Record(_checked(path, line), source, line.is_terminated)
-        return
-    yield from _document(path, first)
+        return lines
+    if not _is_object(first.data):
+        return None
+    return chain((first,), lines) if part is None else read_part(path, part)
 
 
-def _document(path: Path, first: Line) -> Iterator[Record]:
+def record_of_line(path: Path, line: Line) -> Record:
+    """The record that a line is, as it stands."""
+    source = Source(path=str(path), line=line.number, offset=line.offset)
+    return Record(line.data, source, line.is_terminated)
+
+
+def document_records(path: Path) -> Iterator[Record]:
+    """Yield the records of a file that is one JSON document: the elements of a list, or the document itself.
+
+    Raises InputError when it is none.
+    """
     body = read_document(path)
+    start = len(body) - len(body.lstrip())
+    source = Source(path=str(path), line=1 + body.count(b"\n", 0, start), offset=start)
     try:
         body.decode()
         elements = _decode_list(body) if body.lstrip()[:1] == b"[" else None
         if elements is None:
             _decode_raw(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        problem = f"is neither JSON nor JSON Lines: {error}"
-        raise InputError(problem, path=path, line=first.number, offset=first.offset) from error
+        problem = f"is neither JSON nor JSON Lines: {json_problem(error, body)}"
+        raise InputError(problem, path=path, line=source.line, offset=source.offset) from error
     if elements is not None:
         yield from locate(path, body, elements)
         return
-    source = Source(path=str(path), line=first.number, offset=first.offset)
     yield Record(on_one_line(body.strip()), source, True)
 
 
@@ -110,11 +131,14 @@ def on_one_line(data: bytes) -> bytes:
     return data.translate(_LINE_BREAKS) if b"\n" in data or b"\r" in data else data
 
 
-def _is_json(data: bytes) -> bool:
+def _is_object(data: bytes) -> bool:
+    """Whether the first line of a file is a JSON object, or would be one but for a lone surrogate."""
+    if not data.startswith(b"{"):
+        return False
     try:
         _decode_raw(data)
     except (msgspec.DecodeError, RecursionError):
-        return False
+        return lone_surrogate(data) is not None
     return True
 
 
@@ -129,6 +153,6 @@ def _checked(path: Path, line: Line) -> bytes:
             remedy = (
                 "The last line has no line break: if its writer was killed, delete it to go on without it."
             )
-        problem = f"is not JSON: {error}"
+        problem = f"is not JSON: {json_problem(error, line.data)}"
         raise InputError(problem, path=path, line=line.number, offset=line.offset, remedy=remedy) from error
     return on_one_line(line.data)
