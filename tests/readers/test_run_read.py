@@ -12,6 +12,7 @@ from run_builder import (
     AGENT,
     PACKERS,
     SERVER,
+    Row,
     failure_row,
     input_row,
     lines,
@@ -132,6 +133,22 @@ def test_read_run_names_what_is_wrong_with_a_line(tmp_path: Path, line: bytes, r
     assert reason in problem.detail
     assert problem.line == 7
     assert len(run.rollouts) == 7
+
+
+@pytest.mark.parametrize(
+    ("name", "row"),
+    [
+        ("rollouts_failures.jsonl", failure_row(2**63, 0)),
+        ("rollouts_failures.jsonl", failure_row(0, -(2**63) - 1)),
+        ("rollouts_materialized_inputs.jsonl", input_row(10**20, 0)),
+    ],
+)
+def test_read_run_refuses_a_number_that_no_column_holds(tmp_path: Path, name: str, row: Row) -> None:
+    write_run(tmp_path)
+    write_file(tmp_path / name, lines([row]))
+    problem = only_problem(read_run(tmp_path), ProblemKind.BAD_LINE)
+    assert (problem.file, problem.line) == (name, 1)
+    assert "which no column holds" in problem.detail
 
 
 def test_read_run_counts_bad_lines_beyond_those_it_names(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import msgspec
 
 from gymbal.model.rollout import Failure, RolloutKey
 from gymbal.readers.run.content import RequestReader
-from gymbal.readers.run.keys import RowNumbers, agent_name, number_or_none, text_or_none
+from gymbal.readers.run.keys import RowNumbers, agent_name, check_numbers, number_or_none, text_or_none
 from gymbal.readers.run.output import NULL
 from gymbal.readers.run.rows import NotARowError, RowStream
 
@@ -70,8 +70,10 @@ class FailureReader:
             task = self._numbers.task(file, request.content, is_empty=request.is_empty)
         if repeat is None:
             repeat = self._numbers.repeat(file, server or agent, stage, task)
+        key = RolloutKey(server or agent, stage, task, repeat)
+        check_numbers(key)
         return Attempt(
-            key=RolloutKey(server or agent, stage, task, repeat),
+            key=key,
             agent=agent,
             line=line,
             failure_class=text_or_none(row.failure_class) or UNNAMED_CLASS,

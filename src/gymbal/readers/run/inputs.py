@@ -13,10 +13,17 @@ from gymbal.model.json_fields import Fields, decode_fields, decode_value
 from gymbal.model.rollout import RolloutKey, TaskContent
 from gymbal.model.rollout_table import PlanKind, PlanTable
 from gymbal.readers.run.content import RequestReader
-from gymbal.readers.run.keys import RowNumbers, Servers, agent_name, number_or_none, text_or_none
+from gymbal.readers.run.keys import (
+    RowNumbers,
+    Servers,
+    agent_name,
+    check_numbers,
+    number_or_none,
+    text_or_none,
+)
 from gymbal.readers.run.output import NULL
 from gymbal.readers.run.plans import PlanKey, plan_key
-from gymbal.readers.run.rows import NotARowError, RowStream
+from gymbal.readers.run.rows import RowStream
 from gymbal.readers.run.verifier_fields import TASK_NAMES, judging
 
 TASK_NESTS = ("task_input", "task_data")
@@ -119,8 +126,7 @@ class InputReader:
     def _add(self, data: bytes, file: str) -> None:
         row, named = decode_fields(data), _NAMED.decode(data)
         kind, key = self._read(row, named, file)
-        if not -(2**63) <= min(key.task, key.repeat) <= max(key.task, key.repeat) < 2**63:
-            raise NotARowError(f"has the number {max(key.task, key.repeat, key=abs)}, which no column holds")
+        check_numbers(key)
         self.table.append(kind, key.task, key.repeat)
         is_plain = named.task == key.task and named.repeat == key.repeat
         if is_plain and self._servers.is_one(self.table.kinds[kind].agent):

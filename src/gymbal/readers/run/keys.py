@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from gymbal.model.rollout import RolloutKey, TaskContent
 from gymbal.model.rollout_table import RolloutTable
+from gymbal.readers.run.rows import NotARowError
 
 UNNAMED_AGENT = "(unnamed)"
 """The agent of rows that name neither agent nor server, as before `agent_ref` existed."""
@@ -21,6 +22,12 @@ def text_or_none(value: Any) -> str | None:
 def number_or_none(value: Any) -> int | None:
     """`value` if it is an integer; a bool is none."""
     return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def check_numbers(key: RolloutKey) -> None:
+    """Raise NotARowError where the task or repeat number of a row is beyond the 64 bits of a column."""
+    if not -(2**63) <= min(key.task, key.repeat) <= max(key.task, key.repeat) < 2**63:
+        raise NotARowError(f"has the number {max(key.task, key.repeat, key=abs)}, which no column holds")
 
 
 def agent_name(agent_ref: Any, server: str | None) -> str:
