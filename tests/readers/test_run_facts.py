@@ -351,6 +351,17 @@ def test_leaves_take_any_text(config: dict[str, str]) -> None:
         ("server_spinup_timeout_seconds", Role.BOOKKEEPING),
         ("output_jsonl_fpath", Role.BOOKKEEPING),
         ("head_server_deps", Role.CODE),
+        # Files of nemo-gym 0.7.0's own configs that decide what is asked, and how it is judged.
+        ("quiz.resources_servers.quiz.judge_prompt_template_fpath", Role.JUDGE),
+        ("quiz.resources_servers.quiz.judge_prompt_paths", Role.JUDGE),
+        ("quiz.resources_servers.quiz.rubric_judge_prompt_template_fpath", Role.JUDGE),
+        ("quiz.resources_servers.quiz.retrieval_system_prompt_fpath", Role.PROMPT),
+        ("quiz.resources_servers.quiz.policy_verifier_templates_path", Role.PROMPT),
+        ("agent.responses_api_agents.simple_agent.prompt_fpath", Role.PROMPT),
+        ("agent.responses_api_agents.simple_agent.harness_skills_dir", Role.PROMPT),
+        ("agent.responses_api_agents.harbor_agent.harbor_agent_import_path", Role.HARNESS),
+        ("quiz.resources_servers.quiz.dataset_path", Role.BOOKKEEPING),
+        ("agent.responses_api_agents.simple_agent.logs_dir", Role.BOOKKEEPING),
     ],
 )
 def test_role_of_reads_the_words_of_a_key(key: str, role: Role) -> None:

@@ -6,11 +6,17 @@ import re
 
 from gymbal.model.evidence import Role
 
+_PROMPT_WORDS = r"prompt|template|instruction|system_message|few_?shot|skills"
+
+_MEANT_FILES = rf"{_PROMPT_WORDS}|rubric|(class|import)_path$"
+"""Words of keys whose file or folder decides what happens: `judge_prompt_template_fpath` (nemo-gym 0.7.0)."""
+
 _BY_LEAF: tuple[tuple[Role, re.Pattern[str]], ...] = (
     (
         Role.BOOKKEEPING,
         re.compile(
-            r"(.*_)?(host|hostname|port|ports|url|dir|fpath|path|paths)|uv_.*|entrypoint|port_range_.*"
+            rf"(?!.*({_MEANT_FILES}))(.*_)?(dir|fpath|path|paths)"
+            r"|(.*_)?(host|hostname|port|ports|url)|uv_.*|entrypoint|port_range_.*"
             r"|description|license|value|verified|domain|dry_run|resumable|use_absolute_ip|skip_venv_if_present"
             r"|server_spinup_.*|.*_readiness_.*|num_samples_in_parallel|concurrency|allow_openai_version_skew"
             r"|observability_enabled|wandb_.*|mlflow_.*"
@@ -21,7 +27,7 @@ _BY_LEAF: tuple[tuple[Role, re.Pattern[str]], ...] = (
 
 _BY_WORDS: tuple[tuple[Role, re.Pattern[str]], ...] = (
     (Role.BOOKKEEPING, re.compile(r"(^|\.)(head_server|otel|health_check|mounts|metrics_exporters?)(\.|$)")),
-    (Role.JUDGE, re.compile(r"judge|grader|grading_model|reward_model")),
+    (Role.JUDGE, re.compile(r"judge|grader|grading_model|reward_model|rubric")),
     (Role.USER_SIMULATOR, re.compile(r"user_sim|simulated_user|user_model|user_llm")),
     (
         Role.ACCOUNTING,
@@ -42,7 +48,7 @@ _BY_WORDS: tuple[tuple[Role, re.Pattern[str]], ...] = (
             r"|sampling|logit_bias|(^|\.)stop$|add_seed"
         ),
     ),
-    (Role.PROMPT, re.compile(r"prompt|instruction|system_message|few_?shot|skills")),
+    (Role.PROMPT, re.compile(_PROMPT_WORDS)),
     (Role.TOOLS, re.compile(r"(^|[._])tools?([._]|$)|sandbox")),
     (Role.CODE, re.compile(r"^python_version$|_deps$|(^|[._])(commit|version)$|gym_install")),
     (
