@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import msgspec
 import pytest
 from run_factory import SETTINGS, make_run
 
 from gymbal.errors import UsageError
-from gymbal.model.evidence import Fact, Role, Strength
+from gymbal.model.evidence import Fact, Role, Strength, Value
 from gymbal.model.finding import Finding, Rung, Status, TriageReport
 from gymbal.model.rollout import Rollout, Stop
 from gymbal.model.rollout_table import PlanTable, RolloutTable
@@ -92,6 +95,101 @@ def test_sampling_difference_is_method_and_named() -> None:
     )
     assert report.verdict.rung is Rung.METHOD
     assert "temperature 0.6 against 1.0" in rung(report, Rung.METHOD).summary
+
+
+def config(name: str, value: Value, role: Role = Role.SAMPLING) -> Fact:
+    return Fact(name=name, role=role, value=value, strength=Strength.RECORDED, file="config.yaml", key=name)
+
+
+WHOLE = config("config.quiz.resources_servers.quiz.mode", "strict", Role.HARNESS)
+"""What makes a config a whole one."""
+
+
+def method(left: Sequence[Fact], right: Sequence[Fact], **request: Any) -> Finding:
+    """The method rung of two runs with the same requests, but for their configs."""
+
+    def asked(row: Rollout) -> Rollout:
+        return msgspec.structs.replace(row, settings=msgspec.structs.replace(SETTINGS, **request))
+
+    sides = [make_run(TASKS, facts=[WHOLE, *facts], change=asked) for facts in (left, right)]
+    return rung(explain(*sides), Rung.METHOD)
+
+
+def test_config_that_the_requests_contradict_leaves_method_unknown() -> None:
+    finding = method([config("temperature", 0.6)], [config("temperature", 1.0)])
+    assert finding.status is Status.UNKNOWN
+    assert "the configs say otherwise of temperature" in finding.summary
+    assert any(
+        "temperature: 1.0 in config.yaml temperature, 0.6 in rollouts" in step for step in finding.next
+    )
+
+
+def test_equal_configs_that_the_requests_contradict_leave_method_unknown() -> None:
+    finding = method([config("temperature", 1.0)], [config("temperature", 1.0)])
+    assert finding.status is Status.UNKNOWN
+
+
+def test_contradicted_config_is_named_beside_another_difference() -> None:
+    mode = config("config.quiz.resources_servers.quiz.grading", "lax", Role.HARNESS)
+    other = config(mode.name, "exact", Role.HARNESS)
+    finding = method([mode], [other, config("temperature", 1.0)])
+    assert finding.status is Status.DIFFERENT
+    assert any("temperature: 1.0 in" in step for step in finding.next)
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "status"),
+    [
+        ([config("temperature", 0.6)], [config("temperature", 1.0)], Status.DIFFERENT),
+        ([config("temperature", 0.6)], [], Status.UNKNOWN),
+        ([config("temperature", 0.6)], [config("temperature", 0.6)], Status.SAME),
+    ],
+)
+def test_configs_decide_what_no_request_sets(
+    left: Sequence[Fact], right: Sequence[Fact], status: Status
+) -> None:
+    assert method(left, right, temperature=None).status is status
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        # A request needs no config to say it again, and 1 is 1.0.
+        ([config("temperature", 1)], []),
+        # A null leaves the value to the rows of the dataset.
+        ([config("temperature", None)], [config("temperature", 1.0)]),
+        # A request keeps a digest of its instructions.
+        ([config("instructions", "Be brief.")], [config("instructions", "Be brief.")]),
+    ],
+)
+def test_config_that_the_requests_bear_out_leaves_method_same(
+    left: Sequence[Fact], right: Sequence[Fact]
+) -> None:
+    finding = method(left, right, temperature=1.0, instructions="0123456789abcdef")
+    assert finding.status is Status.SAME
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "status"),
+    [
+        ("prompts/v1.txt", "prompts/v2.txt", Status.DIFFERENT),
+        ("prompts/v1/judge.txt", "prompts/v2/judge.txt", Status.DIFFERENT),
+        (
+            "/srv/a/Gym/resources_servers/quiz/prompts/v1.txt",
+            "/srv/b/Gym/resources_servers/quiz/prompts/v1.txt",
+            Status.SAME,
+        ),
+        ("../../benchmarks/quiz/judge.txt", "benchmarks/quiz/judge.txt", Status.SAME),
+        ("/srv/a/prompts/v1.txt", "/srv/b/prompts/v1.txt", Status.UNKNOWN),
+        ("/srv/a/prompts/v1.txt", "/srv/a/prompts/v2.txt", Status.DIFFERENT),
+    ],
+)
+def test_prompt_files_of_two_checkouts_are_told_apart(left: str, right: str, status: Status) -> None:
+    name = "config.quiz.resources_servers.quiz.judge_prompt_template_fpath"
+    finding = method([config(name, left, Role.JUDGE)], [config(name, right, Role.JUDGE)])
+    assert finding.status is status
+    if status is Status.UNKNOWN:
+        assert any(step.startswith("compare these two files") and right in step for step in finding.next)
 
 
 def test_reasoning_left_in_the_answers_is_method() -> None:

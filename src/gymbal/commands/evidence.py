@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from gymbal.commands.side import Evidence, read_side
-from gymbal.model.evidence import Fact, Role, Strength, agree
+from gymbal.model.evidence import Fact, Role, Strength, contradicts
 from gymbal.model.reference import Reference
 from gymbal.model.run import Metrics, Problem, Run
 from gymbal.model.sheet import EvidenceSheet, SheetFile
@@ -67,7 +67,7 @@ def _with_observed(run: Run) -> tuple[Fact, ...]:
     seen = []
     for fact in observed_facts(run):
         said = configured.get(fact.name.removeprefix("request."))
-        is_contradicted = said is not None and said.is_known and fact.is_known and not agree(said, fact)
+        is_contradicted = said is not None and contradicts(said, fact)
         seen.append(msgspec.structs.replace(fact, rivals=(said,)) if said and is_contradicted else fact)
     return (*run.facts, *seen)
 

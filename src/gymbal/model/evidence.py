@@ -6,6 +6,8 @@ from enum import StrEnum
 
 import msgspec
 
+from gymbal.model.file_names import FILE_KEY_ENDINGS, is_same_file
+
 Value = str | int | float | bool | None
 
 
@@ -94,10 +96,13 @@ MIN_COMMIT_CHARACTERS = 7
 def agree(left: Fact, right: Fact) -> bool:
     """Whether two known facts say the same.
 
-    A number or truth value may be a text in one source; of a commit, one source may have the shorter form.
+    A number or truth value may be a text in one source; of a commit, one source may have the shorter form; a
+    file of Gym's repository lies in another folder in each checkout.
     """
     if left.value == right.value or str(left.value).lower() == str(right.value).lower():
         return True
+    if _name_files(left, right):
+        return is_same_file(str(left.value), str(right.value)) is True
     if not left.name.endswith(COMMIT_ENDING):
         return False
     mine, theirs = (str(fact.value).lower() for fact in (left, right))
@@ -105,3 +110,23 @@ def agree(left: Fact, right: Fact) -> bool:
         return False
     short, long = sorted((mine.removesuffix(DIRTY), theirs.removesuffix(DIRTY)), key=len)
     return len(short) >= MIN_COMMIT_CHARACTERS and long.startswith(short)
+
+
+DIGESTED_IN_REQUESTS = frozenset({"instructions"})
+"""What a request is known by a digest of, which no text of a config equals."""
+
+
+def contradicts(said: Fact, sent: Fact) -> bool:
+    """Whether a request was sent with another value than a config says. A null in a config leaves it open."""
+    if said.name in DIGESTED_IN_REQUESTS or said.value is None:
+        return False
+    return said.is_known and sent.is_known and not agree(said, sent)
+
+
+def may_agree(left: Fact, right: Fact) -> bool:
+    """Whether two known facts that do not agree may still mean the same: files of one name in two folders."""
+    return _name_files(left, right) and is_same_file(str(left.value), str(right.value)) is None
+
+
+def _name_files(left: Fact, right: Fact) -> bool:
+    return left.name.endswith(FILE_KEY_ENDINGS) and None not in (left.value, right.value)

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 import msgspec
 
-from gymbal.model.evidence import Fact, Role, agree
+from gymbal.model.evidence import Fact, Role, agree, may_agree
 from gymbal.model.finding import Comparison
 
 MAX_NAMES = 5
@@ -14,13 +14,15 @@ MAX_NAMES = 5
 
 
 class FactComparison(msgspec.Struct, frozen=True, kw_only=True):
-    """Facts by name, sorted: equal ones, different ones, and those that one side does not know."""
+    """Facts by name, sorted: equal ones, different ones, and those that cannot be compared."""
 
     equal: tuple[Comparison, ...]
     different: tuple[Comparison, ...]
     unknown: tuple[str, ...]
     remedies: tuple[str, ...]
     """How to supply the unknown ones, each once."""
+    elsewhere: tuple[str, ...] = ()
+    """The unknown ones that both sides know: a file of one name in two folders, with both paths."""
     contradictions: tuple[str, ...] = ()
     """What the sources of one side say against each other, with the places."""
 
@@ -34,6 +36,7 @@ def compare_facts(left: Iterable[Fact], right: Iterable[Fact], roles: Collection
     different: list[Comparison] = []
     unknown: list[str] = []
     remedies: list[str] = []
+    elsewhere: list[str] = []
     for name in sorted(mine.keys() | theirs.keys()):
         sides = (mine.get(name), theirs.get(name))
         known = [fact for fact in sides if fact is not None and fact.is_known]
@@ -42,12 +45,19 @@ def compare_facts(left: Iterable[Fact], right: Iterable[Fact], roles: Collection
             remedies.extend(fact.remedy for fact in sides if fact is not None and fact.remedy)
             continue
         comparison = Comparison(name=name, left=known[0].value, right=known[1].value, source=_source(known))
-        (equal if agree(*known) else different).append(comparison)
+        if agree(*known):
+            equal.append(comparison)
+        elif may_agree(*known):
+            unknown.append(name)
+            elsewhere.append(f"{name}: {known[0].value} and {known[1].value}")
+        else:
+            different.append(comparison)
     return FactComparison(
         equal=tuple(equal),
         different=tuple(different),
         unknown=tuple(unknown),
         remedies=tuple(dict.fromkeys(remedies)),
+        elsewhere=tuple(elsewhere),
         contradictions=tuple(dict.fromkeys(fact.contradiction for fact in contradicted)),
     )
 
@@ -59,9 +69,10 @@ def some_names(names: Sequence[str]) -> str:
     return ", ".join(ordered[:MAX_NAMES]) + (f" and {rest} more" if rest > 0 else "")
 
 
-def contradiction_step(text: str) -> str:
-    """What to do about a contradiction that `FactComparison` names."""
-    return f"see which of these ran: {text}"
+def evidence_steps(facts: FactComparison) -> tuple[str, ...]:
+    """What to look at where both sides have evidence that does not settle the comparison."""
+    contradictions = (f"see which of these ran: {text}" for text in facts.contradictions)
+    return (*contradictions, *(f"compare these two files: {text}" for text in facts.elsewhere))
 
 
 def _source(facts: Iterable[Fact]) -> str | None:

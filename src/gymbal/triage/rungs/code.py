@@ -11,7 +11,7 @@ import msgspec
 from gymbal.model.evidence import DIRTY, Role
 from gymbal.model.finding import Comparison, Finding, Rung, Status
 from gymbal.model.history import CodeHistory
-from gymbal.triage.facts import FactComparison, compare_facts, contradiction_step, some_names
+from gymbal.triage.facts import FactComparison, compare_facts, evidence_steps, some_names
 from gymbal.triage.pair import Pair
 from gymbal.triage.side import SideView
 
@@ -40,7 +40,7 @@ def check(pair: Pair) -> Finding:
     facts = _settled(compare_facts(pair.left.run.facts, pair.right.run.facts, ROLES), pair)
     said = _said(pair.history)
     history = _history_facts(pair.history)
-    steps = (*_steps(pair.history), *map(contradiction_step, facts.contradictions), *facts.remedies)
+    steps = (*_steps(pair.history), *evidence_steps(facts), *facts.remedies)
     contradictions = ("some evidence contradicts itself",) if facts.contradictions else ()
     if facts.different:
         names = ", ".join(fact.name for fact in facts.different)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterator
 
-from gymbal.model.evidence import Fact, Role, Strength, Value
+import msgspec
+
+from gymbal.model.evidence import DIGESTED_IN_REQUESTS, Fact, Role, Strength, Value, contradicts
 from gymbal.model.finding import Comparison, Finding, Rung, Status
 from gymbal.model.rollout import Settings
 from gymbal.model.rollout_table import RowKind
 from gymbal.stats.multiplicity import holm
 from gymbal.stats.row_groups import count_at_limit, known_mean, known_percentile
-from gymbal.triage.facts import FactComparison, compare_facts, contradiction_step, some_names
+from gymbal.triage.facts import FactComparison, compare_facts, evidence_steps, some_names
 from gymbal.triage.pair import Pair, row_share_p
 from gymbal.triage.rendering import models, rendered_lengths, rendered_tokens
 from gymbal.triage.side import SideView
@@ -57,10 +59,14 @@ def check(pair: Pair) -> Finding:
             summary="one side has no rollouts that would show how it was sampled",
         )
     requests = [_request(pair, name) for name in REQUEST_FIELDS]
-    configs = compare_facts(pair.left.run.facts, pair.right.run.facts, ROLES)
+    configs = _beside(requests, compare_facts(pair.left.run.facts, pair.right.run.facts, ROLES))
+    contradicted = tuple(fact for side in (pair.left, pair.right) for fact in _contradicted(side))
+    configs = msgspec.structs.replace(
+        configs, contradictions=(*(fact.contradiction for fact in contradicted), *configs.contradictions)
+    )
     signs = _output_signs(pair)
     different = [fact for fact in requests if fact.left != fact.right]
-    different += [fact for fact in configs.different if fact.name not in REQUEST_FIELDS]
+    different += configs.different
     if pair.left.agent != pair.right.agent:
         different.append(Comparison(name="agent", left=pair.left.agent, right=pair.right.agent))
     facts = (
@@ -76,32 +82,61 @@ def check(pair: Pair) -> Finding:
             status=Status.DIFFERENT,
             summary="; ".join([*names, *signs]),
             facts=facts,
-            next=("repeat one side with the other's settings before comparing",) if different else (),
+            next=(
+                *(("repeat one side with the other's settings before comparing",) if different else ()),
+                *evidence_steps(configs),
+            ),
         )
-    return _agreeing(pair, requests, configs, facts)
+    return _agreeing(pair, requests, configs, facts, list(dict.fromkeys(fact.name for fact in contradicted)))
+
+
+def _beside(requests: Collection[Comparison], configs: FactComparison) -> FactComparison:
+    """What the configs say beside the requests: a value that both requests show needs no config to repeat it.
+
+    Two configs that differ where the requests are equal contradict one of these.
+    """
+    shown = {fact.name for fact in requests if UNSET not in (fact.left, fact.right)}
+    told = shown - DIGESTED_IN_REQUESTS | {fact.name for fact in requests if fact.left != fact.right}
+    return msgspec.structs.replace(
+        configs,
+        different=tuple(fact for fact in configs.different if fact.name not in told),
+        unknown=tuple(name for name in configs.unknown if name not in shown),
+    )
+
+
+def _contradicted(side: SideView) -> Iterator[Fact]:
+    """What a config or command of the side says and its requests do not, with the request as a rival."""
+    sent = {fact.name: fact for fact in request_facts(side)}
+    for fact in side.run.facts:
+        if fact.name in sent and contradicts(fact, sent[fact.name]):
+            yield msgspec.structs.replace(fact, rivals=(sent[fact.name],))
 
 
 def _agreeing(
-    pair: Pair, requests: list[Comparison], configs: FactComparison, facts: tuple[Comparison, ...]
+    pair: Pair,
+    requests: list[Comparison],
+    configs: FactComparison,
+    facts: tuple[Comparison, ...],
+    contradicted: list[str],
 ) -> Finding:
     named = ", ".join(f"{fact.name} {_shown(fact.left)}" for fact in requests if fact.left != UNSET)
-    # What the requests themselves show needs no config to say it again.
-    unknown = [name for name in configs.unknown if name not in REQUEST_FIELDS]
     is_whole = _has_config(pair.left) and _has_config(pair.right)
-    if is_whole and not unknown:
+    if is_whole and not configs.unknown and not contradicted:
         return Finding(
             name=Rung.METHOD,
             status=Status.SAME,
             summary=f"requests and saved configs agree: {named}",
             facts=facts,
         )
-    missing = some_names(unknown if is_whole else [*unknown, *NAMED_BY_A_CONFIG])
+    missing = some_names(configs.unknown if is_whole else [*configs.unknown, *NAMED_BY_A_CONFIG])
+    reasons = [f"the configs say otherwise of {some_names(contradicted)}"] if contradicted else []
+    reasons += [f"not recorded on both sides: {missing}"] if missing else []
     return Finding(
         name=Rung.METHOD,
         status=Status.UNKNOWN,
-        summary=f"the requests agree ({named}); not recorded on both sides: {missing}",
+        summary="; ".join((f"the requests agree ({named})", *reasons)),
         facts=facts,
-        next=(*map(contradiction_step, configs.contradictions), KEEP_CONFIG),
+        next=(*evidence_steps(configs), *(() if is_whole and not configs.unknown else (KEEP_CONFIG,))),
     )
 
 
