@@ -8,7 +8,7 @@ import pytest
 
 from gymbal.errors import InputError
 from gymbal.io.decode import read_yaml
-from gymbal.io.secrets import mask_text, mask_tree, mask_values, mask_words, secret_values
+from gymbal.io.secrets import mask_apart, mask_text, mask_tree, mask_values, mask_words, secret_values
 
 
 def test_tree_keeps_its_shape_and_loses_its_secrets() -> None:
@@ -28,6 +28,28 @@ def test_tree_keeps_its_shape_and_loses_its_secrets() -> None:
         "note": ["**** here", True, 0.5],
         "token": None,
     }
+
+
+def test_tree_is_masked_in_the_json_that_a_text_holds() -> None:
+    tree = {"extra_body": '{"headers": {"X-Team": "abc"}, "stop": ["x"]}', "note": '{"stop":  ["x"]}'}
+    assert mask_tree(tree) == {
+        "extra_body": '{"headers":{"X-Team":"****"},"stop":["x"]}',
+        "note": '{"stop":  ["x"]}',
+    }
+
+
+@pytest.mark.parametrize(
+    "text", ['{"api_key": "abc", ', "[" * 100_000 + ' "api_key": "abc"', "{\udc80} api_key=abc"]
+)
+def test_text_that_is_no_json_is_masked_as_text(text: str) -> None:
+    assert "abc" not in mask_tree(text)
+
+
+def test_values_that_differ_in_a_secret_alone_stay_different() -> None:
+    first, second = mask_apart('{"api_key": "abc"}'), mask_apart('{"api_key": "abd"}')
+    assert first.startswith('{"api_key":"****"} (digest ')
+    assert first != second
+    assert mask_apart("quiz-model") == "quiz-model"
 
 
 @pytest.mark.parametrize(

@@ -94,6 +94,8 @@ def test_is_secret_path_looks_at_every_key_on_the_way() -> None:
         ("--api-key=abc --tokenizer-mode auto", "--api-key=**** --tokenizer-mode auto"),
         ('{"api_key": "abc", "max_tokens": 5}', '{"api_key": ****, "max_tokens": 5}'),
         ("PASSWORD='a b c' run", "PASSWORD=**** run"),
+        ('{"headers": {"X-Team": "abc"}, "n": 5}', '{"headers": ****, "n": 5}'),
+        ('cut off: {"tokens": ["abc", "d', 'cut off: {"tokens": ****'),
         ("the key idea is simple", "the key idea is simple"),
         ("--max-num-batched-tokens 8192", "--max-num-batched-tokens 8192"),
         ("a task-force for risk-averse people", "a task-force for risk-averse people"),
@@ -110,7 +112,8 @@ def test_mask_text_is_done_after_one_pass(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "piece", ["a", "a-", "a://", "eyJ-", "eyJaaaaaaaaa.", "token", "key=", "sk-", "bearer "]
+    "piece",
+    ["a", "a-", "a://", "eyJ-", "eyJaaaaaaaaa.", "token", "key=", "key={", "key=[a", "sk-", "bearer "],
 )
 def test_mask_text_takes_linear_time(piece: str) -> None:
     text = piece * (200_000 // len(piece))

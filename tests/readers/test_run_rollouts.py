@@ -35,6 +35,11 @@ def read_output(folder: Path, output: Any, **fields: Any) -> Rollout:
     return row
 
 
+def only_row(folder: Path, **fields: Any) -> Rollout:
+    (row,) = read_rows(folder, rollout_row(0, 0, **fields))
+    return row
+
+
 @pytest.mark.parametrize(
     ("fields", "stop"),
     [
@@ -264,6 +269,43 @@ def test_settings_of_repeats_are_equal_but_for_the_seed(tmp_path: Path) -> None:
     assert all(row.settings is first.settings for row in others)
     assert first.settings.extra_body is None
     assert len({row.content for row in (first, *others)}) == 1
+
+
+HIDDEN = ("sk-FAKEsecret1", "FAKEsecret2")
+
+HEADERS = {"Authorization": f"Bearer {HIDDEN[1]}"}
+
+
+@pytest.mark.parametrize(
+    "request_fields",
+    [
+        {"metadata": {"extra_body": json.dumps({"extra_headers": HEADERS, "api_key": HIDDEN[0]})}},
+        {"metadata": {"extra_body": {"note": json.dumps({"headers": HEADERS})}}},
+        {"tool_choice": {"type": "mcp", "headers": HEADERS}},
+        {"tool_choice": json.dumps({"headers": HEADERS})},
+        {"reasoning": {"effort": "low", "token": HIDDEN[1]}},
+        {"model": f"quiz-model?key={HIDDEN[0]}"},
+    ],
+)
+def test_settings_hold_no_secret_and_tell_two_apart(tmp_path: Path, request_fields: dict[str, Any]) -> None:
+    other = json.loads(json.dumps(request_fields).replace("FAKEsecret", "FAKEanother"))
+    first, second, again = (
+        only_row(tmp_path, responses_create_params=echoed_request("What?", **fields)).settings
+        for fields in (request_fields, other, request_fields)
+    )
+    assert not any(secret in repr(first) for secret in HIDDEN)
+    assert "****" in repr(first)
+    assert first == again != second
+
+
+def test_model_that_answered_is_named_without_secrets(tmp_path: Path) -> None:
+    models = [
+        only_row(tmp_path, response=response([assistant("x")], model=f"quiz {key}")).model
+        for key in ("sk-FAKEsecret1", "sk-FAKEsecret2")
+    ]
+    assert models[0] is not None
+    assert models[0].startswith("quiz **** (digest ")
+    assert models[0] != models[1]
 
 
 def test_rows_share_what_they_have_in_common(tmp_path: Path) -> None:

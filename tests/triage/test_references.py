@@ -103,6 +103,16 @@ def test_fact_of_another_name_is_stated_under_config() -> None:
     assert [(fact.name, fact.value) for fact in facts] == [("shots", 5), ("top_k", 20), ("note", "nan")]
 
 
+def test_fact_that_is_a_secret_is_stated_by_its_digest() -> None:
+    first, second = (
+        [fact.value for fact in read_reference(f"73.2% config.api_key={key} config.note=token={key}").facts]
+        for key in ("FAKEsecret1", "FAKEsecret2")
+    )
+    assert not any("FAKEsecret" in str(value) for value in first)
+    assert [str(value).split(" (digest ")[0] for value in first] == ["****", "token=****"]
+    assert not set(first) & set(second)
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -10,6 +10,9 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+import msgspec
+
+from gymbal.io.fingerprint import digest
 from gymbal.model.evidence import Value
 
 MASK = "****"
@@ -46,7 +49,7 @@ _NAME_IN_TEXT = re.compile(
 )
 """What may stand before a value inside a longer text: `name=`, `"name": ` or `--name `."""
 
-_VALUE_IN_TEXT = re.compile(r"\"[^\"]*\"|'[^']*'|[^\s\"',;&]+")
+_VALUE_IN_TEXT = re.compile(r"\"[^\"]*\"|'[^']*'|[{\[][^{}\[\]]*[}\]]?|[^\s\"',;&]+")
 
 
 def is_secret_name(name: str) -> bool:
@@ -124,7 +127,7 @@ def mask_values(text: str, secrets: Iterable[str]) -> str:
 def mask_tree(node: Any, secrets: Iterable[str] = (), *, is_secret: bool = False) -> Any:
     """A decoded document without its secrets, of the same shape: by key, by shape, and by value as known.
 
-    Below a key that names a secret every value is one; null stays null.
+    Below a key that names a secret every value is one; null stays null. A text that is JSON is looked into.
     """
     if isinstance(node, dict):
         return {
@@ -137,7 +140,35 @@ def mask_tree(node: Any, secrets: Iterable[str] = (), *, is_secret: bool = False
         return node
     if is_secret:
         return MASK
-    return mask_values(mask_text(node), secrets) if isinstance(node, str) else node
+    return _mask_document(node, secrets) if isinstance(node, str) else node
+
+
+def _mask_document(text: str, secrets: Iterable[str]) -> str:
+    """`text` without its secrets, as JSON again where it is an object or list in JSON."""
+    if text.lstrip().startswith(("{", "[")):
+        try:
+            inner = msgspec.json.decode(text)
+            masked = mask_tree(inner, secrets)
+        except (msgspec.DecodeError, UnicodeError, RecursionError):
+            pass  # Looked through as any other text.
+        else:
+            return text if masked == inner else msgspec.json.encode(masked).decode()
+    return mask_values(mask_text(text), secrets)
+
+
+def mask_apart(text: str) -> str:
+    """`text` without its secrets; a digest of all of it follows where it held some.
+
+    So two values that differ in a secret alone are still two.
+    """
+    return with_digest(mask_tree(text), text)
+
+
+def with_digest(masked: str, value: str) -> str:
+    """`masked`, followed by eight digits of the digest of `value` where the two differ."""
+    if masked == value:
+        return value
+    return f"{masked} (digest {digest(value.encode('utf-8', 'surrogatepass'))[:8]})"
 
 
 def mask_words(words: Iterable[str], secrets: Iterable[str] = ()) -> list[str]:

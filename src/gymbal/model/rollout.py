@@ -42,7 +42,10 @@ class TaskContent(msgspec.Struct, frozen=True, gc=False):
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """Sampling and limits as the request of a row states them; None means that the request left it unset."""
+    """Sampling and limits as the request of a row states them; None means that the request left it unset.
+
+    Texts are without secrets. One that held some ends with a digest of what stood there.
+    """
 
     temperature: float | None = None
     top_p: float | None = None

@@ -12,6 +12,7 @@ from typing import Any
 
 from gymbal.errors import InputError, UsageError
 from gymbal.io.decode import read_bounded
+from gymbal.io.secrets import mask, with_digest
 from gymbal.model.evidence import Fact, Role, Strength, Value
 from gymbal.model.reference import ErrorKind, Reference
 
@@ -253,6 +254,8 @@ def _line_of_text(value: Any, name: str, fail: Any) -> str | None:
 
 def _fact(name: str, value: Any) -> Fact:
     shown: Value = value if isinstance(value, str | int | float | bool) else str(value)
+    if (masked := mask(name, shown)) != shown:
+        shown = with_digest(str(masked), str(shown))
     return Fact(
         name=name,
         role=_ROLES.get(name, Role.HARNESS),

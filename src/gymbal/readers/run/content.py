@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any, Literal
 
 import msgspec
 
 from gymbal.io.fingerprint import canonical_json, fingerprint
+from gymbal.io.secrets import mask_apart
 from gymbal.model.json_fields import decode_value
 from gymbal.model.rollout import Settings, TaskContent
 from gymbal.readers.run.keys import number_or_none, text_or_none
@@ -290,7 +292,7 @@ def _settings(params: _Params) -> Settings:
         tool_choice=_as_text(params.tool_choice),
         reasoning=_as_text(_without_nulls(params.reasoning)),
         instructions=fingerprint(instructions) if instructions else None,
-        requested_model=text_or_none(params.model),
+        requested_model=_as_text(text_or_none(params.model)),
         extra_body=_engine_arguments(params.metadata),
     )
 
@@ -301,10 +303,16 @@ def _float_or_none(value: Any) -> float | None:
 
 
 def _as_text(value: Any) -> str | None:
-    """Text as it is, anything else as canonical JSON; None for what is null or empty."""
+    """Text without its secrets, anything else as such canonical JSON; None for what is null or empty."""
     if not value:
         return None
-    return value if isinstance(value, str) else canonical_json(value).decode()
+    return _without_secrets(value if isinstance(value, str) else canonical_json(value).decode())
+
+
+@lru_cache(maxsize=256)
+def _without_secrets(text: str) -> str:
+    """Settings that only the seed of each row tells apart are masked once."""
+    return mask_apart(text)
 
 
 def _engine_arguments(metadata: Any) -> str | None:

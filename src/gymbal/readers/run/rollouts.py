@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET
 
+from gymbal.io.secrets import mask_apart
 from gymbal.model.rollout import Stop
 from gymbal.model.rollout_table import NO_COUNT, Cells, RolloutTable, RowKind
 from gymbal.readers.run.content import Request, RequestReader
@@ -195,7 +196,7 @@ def _row_kind(
         has_tool_errors=seen.has_tool_errors,
         has_doubled_start=seen.has_doubled_start,
         tools_used=seen.tools_used,
-        model=response.model or None,
+        model=mask_apart(response.model) if response.model else None,
         settings=request.settings,
     )
 
