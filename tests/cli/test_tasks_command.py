@@ -36,6 +36,25 @@ def test_tasks_show_an_answer_of_each_side() -> None:
     assert move.left_answer != move.right_answer
 
 
+def test_answers_are_shown_without_secrets(tmp_path: Path) -> None:
+    text = "password=FAKEsecret1 Authorization: Bearer FAKEsecret2"
+    arguments = '{"headers": {"X-Team": "FAKEsecret3"}, "n": 5}'
+    said = [
+        {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": text}]},
+        {"type": "function_call", "name": "get", "arguments": arguments},
+    ]
+    leaky = tmp_path / "leaky"
+    shutil.copytree(BASELINE, leaky)
+    rollouts = leaky / "rollouts.jsonl"
+    rows = [json.loads(line) for line in rollouts.read_text().splitlines()]
+    for row in rows:
+        row["reward"] = 1.0 - row["reward"]
+        row["response"]["output"] = said
+    rollouts.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    answer = list_tasks(BASELINE, leaky, limit=1).moves[0].right_answer
+    assert answer == 'password=**** Authorization: **** ****\nget({"headers":{"X-Team":"****"},"n":5})'
+
+
 def test_no_task_moves_when_only_the_rows_do(tmp_path: Path) -> None:
     """Shuffled lines, and other row numbers: what joining by index would call flips."""
     shuffled = tmp_path / "shuffled"

@@ -100,6 +100,16 @@ def test_rescore_lists_the_pairs_that_flip(journal: Path, pivots: Path) -> None:
     assert pair.detail == "1 common words / (4 + 4) = 0.125, at least 0.2"
 
 
+def test_rescore_quotes_no_secret(tmp_path: Path) -> None:
+    # 1 common of 4 + 4 words: 0.125, as with OTHER.
+    pivot = row(0, search(q="flights Oslo Bearer FAKEsecret1"))
+    samples = [answered(pivot, 0, [search(q="hotel near Oslo token=FAKEsecret2")])]
+    pivots = write_lines(tmp_path / "pivots.jsonl", [pivot])
+    (group,) = stricter(write_journal(tmp_path / "profile.samples.jsonl", samples), pivots).flips
+    (pair,) = group.pairs
+    assert (pair.expected, pair.actual) == ('"flights Oslo Bearer ****"', '"hotel near Oslo token=****"')
+
+
 def test_rescore_explains_a_rise_by_what_failed_before(journal: Path, pivots: Path) -> None:
     report = rescored(
         journal, pivots, options={"argument_filters": {"search": {"included_argument_names": []}}}

@@ -228,6 +228,14 @@ def test_audit_names_the_rule_of_a_fault(
     assert violated == {rule for rule, *_ in expected}
 
 
+def test_audit_quotes_no_secret(tmp_path: Path) -> None:
+    rows = good_rows()
+    rows[1][LABEL]["calls"][0]["arguments"] = json.dumps({"headers": {"X-Team": "FAKEsecret"}})
+    (problem,) = audited(tmp_path, rows).problems
+    assert "FAKEsecret" not in problem.found
+    assert "****" in problem.found
+
+
 def test_audit_names_the_rule_of_another_seed(tmp_path: Path) -> None:
     rows = good_rows()
     request = rows[1]["responses_create_params"]

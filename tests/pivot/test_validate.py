@@ -248,6 +248,15 @@ def test_validate_quotes_little_of_a_row(dataset: Path) -> None:
     assert max(len(violation.found) for violation in pivot_validate(dataset).violations) <= 400
 
 
+def test_validate_quotes_no_secret_of_a_row(dataset: Path) -> None:
+    choice = {"type": "mcp", "headers": {"Authorization": "Bearer FAKEsecret1"}}
+    edit(dataset, 1, params(lambda p: p.update(tool_choice=choice)))
+    edit(dataset, 2, lambda row: row["expected_action"].update(name="sk-FAKEsecret2"))
+    quoted = {violation.rule: violation.found for violation in pivot_validate(dataset).violations}
+    assert quoted["P008"] == '{"type": "mcp", "headers": ****}'
+    assert quoted["P006"] == "****"
+
+
 def test_validate_warns_of_a_file_without_rows(tmp_path: Path) -> None:
     (tmp_path / "empty.jsonl").write_text("\n")
     report = pivot_validate(tmp_path / "empty.jsonl")

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from gymbal.io.jsonl import read_lines
+from gymbal.io.secrets import mask_text
 from gymbal.model.pivot import ValidationReport, Violation
 from gymbal.model.target import Target
 from gymbal.pivot.config import GymConfig, read_gym_config
@@ -126,6 +127,6 @@ def _violation(rule: str, row: _SampleRow, key: str, found: str) -> Violation:
         line=row.line,
         offset=row.offset,
         key=key,
-        found=found[:MAX_SHOWN_LIST],
+        found=mask_text(found)[:MAX_SHOWN_LIST],
         expected=RULES[rule].statement,
     )

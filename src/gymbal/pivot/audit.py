@@ -15,6 +15,7 @@ import msgspec
 from gymbal.errors import InputError
 from gymbal.io.jsonl import read_lines
 from gymbal.io.line_spans import LineSpans, Span
+from gymbal.io.secrets import mask_text
 from gymbal.model.audit import AuditedRule, AuditProblem, AuditReport, RuleStatus
 from gymbal.model.pivot import Refusal, SkipReason
 from gymbal.model.target import Target
@@ -93,7 +94,7 @@ class _Findings:
                 line=where.line,
                 offset=where.offset,
                 key=check.key,
-                found=found,
+                found=mask_text(found),
                 expected=AUDIT_RULES[check.rule],
                 source=where.source,
             )

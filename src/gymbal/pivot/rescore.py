@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from gymbal.io.fingerprint import fingerprint
+from gymbal.io.secrets import mask_text
 from gymbal.model.profile import ProfileSource
 from gymbal.model.profile_report import ProfileOutcomes
 from gymbal.model.rescore import (
@@ -64,11 +65,11 @@ class _Group:
         self.counts[key] += 1
         if key not in self.shown:
             self.shown[key] = FlipPair(
-                expected=_cut(expected),
-                actual=_cut(actual),
+                expected=_cut(mask_text(expected)),
+                actual=_cut(mask_text(actual)),
                 reward_before=rewards.before,
                 reward_after=rewards.after,
-                detail=check.detail,
+                detail=mask_text(check.detail),
                 samples=0,
             )
 

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
 from gymbal.errors import InputError
+from gymbal.io.secrets import mask_text
 from gymbal.model.pivot import ActionKind, ValidatedFile, ValidationReport, Violation
 from gymbal.pivot.config import GymConfig
 from gymbal.pivot.equal_rows import EqualRows
@@ -183,7 +185,7 @@ class _Dataset:
             config=config_path,
             rows=rows,
             split={name: self._kinds[name] for name in kinds},
-            violations=tuple(self._listed())[: self._options.max_problems],
+            violations=tuple(islice(self._listed(), self._options.max_problems)),
             violation_count=self._violation_count,
             warnings=tuple(self._warnings(rows, has_config=has_config)),
             rules={rule: self._checked[rule] for rule in self._rules},
@@ -211,7 +213,7 @@ class _Dataset:
                     line=line,
                     offset=offset,
                     key=check.key,
-                    found=check.found or "",
+                    found=mask_text(check.found or ""),
                     expected=self._rules[check.rule].statement,
                 )
 
@@ -230,5 +232,5 @@ class _Dataset:
                 name = "" if len(self._files) == 1 else f"{file.path.name} "
                 yield (
                     f"{rule} ({self._rules[rule].statement}): broken by {self._broken[rule]} rows, first by "
-                    f"{name}line {line}, {check.key}: {check.found}"
+                    f"{name}line {line}, {check.key}: {mask_text(check.found or '')}"
                 )

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 import msgspec
 
 from gymbal.io.jsonl import read_lines
+from gymbal.io.secrets import mask_text, mask_tree
 from gymbal.model.rollout import Rollout, RolloutKey
 from gymbal.model.run import Run
 from gymbal.readers.run.locate import locate
@@ -43,6 +44,7 @@ _CONTENT = msgspec.json.Decoder(list[_Part] | str | None)
 def read_answers(run: Run, rollouts: Iterable[Rollout]) -> dict[RolloutKey, str]:
     """Return what the model said and called in each of `rollouts`, by key; tool results are left out.
 
+    Secrets that their shape or the name before them gives away are masked.
     A row whose output has an unknown shape has no entry.
     """
     wanted: dict[str, dict[int, RolloutKey]] = defaultdict(dict)
@@ -78,10 +80,10 @@ def _answer(data: bytes) -> str | None:
 
 def _said(item: _Item) -> str:
     if item.type == "function_call":
-        return f"{item.name}({item.arguments})"
+        return f"{item.name}({mask_tree(item.arguments)})"
     if item.type not in (None, "message") or item.role not in (None, "assistant"):
         return ""
     content = _CONTENT.decode(item.content)
-    if content is None or isinstance(content, str):
-        return content or ""
-    return "".join(part.text or "" for part in content)
+    if isinstance(content, list):
+        content = "".join(part.text or "" for part in content)
+    return mask_text(content or "")
