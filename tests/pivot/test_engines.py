@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from gymbal.commands.pivot_build import pivot_build
 from gymbal.commands.pivot_shards import build_in_shards, plan_parts
+from gymbal.commands.sources import open_sources
 from gymbal.errors import InputError, UsageError
 from gymbal.parallel import Engine
 from gymbal.pivot.options import BuildOptions, MixedGroups
@@ -75,7 +76,7 @@ def test_shards_of_any_size_give_the_bytes_of_one_pass(
     assert 0 < metrics.kept < metrics.candidates
     whole = contents(folder)
     shutil.rmtree(folder)
-    parts = plan_parts(sources, None, None, shard_bytes=size)
+    parts = plan_parts(open_sources(sources), shard_bytes=size)
     joined = build_in_shards(
         parts, folder, name="dataset", threshold=0.1, options=options, engine=Engine.IN_PROCESS, workers=1
     )
@@ -138,7 +139,7 @@ def test_rows_that_are_written_twice_are_there_once(
 
     monkeypatch.setattr("gymbal.commands.pivot_shards.write_rows", write_twice)
     build_in_shards(
-        plan_parts(sources, None, None, shard_bytes=5000),
+        plan_parts(open_sources(sources), shard_bytes=5000),
         folder,
         name="dataset",
         threshold=0.1,
@@ -159,7 +160,7 @@ def test_shards_find_the_duplicates_of_one_pass(
     pivot_build(source, folder / "dataset")
     whole = contents(folder / "dataset")
     build_in_shards(
-        plan_parts([source], "gym_rollouts", None, shard_bytes=size),
+        plan_parts(open_sources([source], "gym_rollouts"), shard_bytes=size),
         folder / "dataset",
         name="dataset",
         threshold=0.1,

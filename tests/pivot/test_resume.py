@@ -17,6 +17,7 @@ from episodes import rollout, write_rollouts
 from gymbal.commands import pivot_shards
 from gymbal.commands.pivot_build import pivot_build
 from gymbal.commands.pivot_shards import build_in_shards, plan_parts
+from gymbal.commands.sources import open_sources
 from gymbal.errors import InputError
 from gymbal.model.pivot import BuildMetrics
 from gymbal.parallel import Engine, WorkersLostError
@@ -36,7 +37,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 def build_parts(sources: list[Path], output: Path, **options: Any) -> BuildMetrics:
     return build_in_shards(
-        plan_parts(sources, None, None, shard_bytes=10**6),
+        plan_parts(open_sources(sources), shard_bytes=10**6),
         output,
         name="dataset",
         threshold=0.1,

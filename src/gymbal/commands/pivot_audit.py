@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from gymbal.commands.dataset_files import rows_files_of
+from gymbal.commands.sources import open_sources, source_paths
 from gymbal.errors import UsageError
 from gymbal.io.remote import path_of
 from gymbal.model.audit import AuditReport
@@ -14,8 +15,6 @@ from gymbal.pivot.filters import repaired
 from gymbal.pivot.lines import SKIPPED
 from gymbal.pivot.options import BuildOptions, ReasoningRepair
 from gymbal.pivot.targets.detect import target_of_file
-from gymbal.readers.detect import read_trajectories
-from gymbal.readers.tools_file import read_tools_file, with_tools
 
 MOVED_REASONING = {"A12": "reasoning from between the actions of a call was moved before them, as asked"}
 """What cannot be told of a dataset once its reasoning was redistributed, by rule."""
@@ -49,17 +48,15 @@ def pivot_audit(
     options = BuildOptions(
         repair_reasoning=ReasoningRepair(repair_reasoning), unwrap_nested_json=unwrap_nested_json
     )
-    paths = [path_of(source) for source in ([sources] if isinstance(sources, str | Path) else sources)]
+    paths = source_paths(sources)
     if not paths:
         raise UsageError("there is no source to hold the rows against")
     rows = list(rows_files_of(path_of(pivots)).values())
     skipped = rows[0].with_name(SKIPPED)
-    trajectories = read_trajectories(paths, source_format)
-    if tools is not None:
-        trajectories = with_tools(trajectories, read_tools_file(path_of(tools)))
+    opened = open_sources(paths, source_format, tools)
     return audit(
         rows,
-        (repaired(trajectory, options) for trajectory in trajectories),
+        (repaired(trajectory, options) for trajectory in opened.trajectories()),
         target=target_of_file(rows[0]),
         skipped=skipped if skipped.is_file() else None,
         max_problems=max_problems,

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from gymbal.commands.dataset_files import name_after
 from gymbal.commands.pivot_shards import build_in_shards, plan_parts, shard_bytes_for
 from gymbal.commands.progress import Progress, ignore_progress, with_progress
+from gymbal.commands.sources import open_sources, source_paths
 from gymbal.errors import UsageError
 from gymbal.io.remote import path_of
 from gymbal.model.pivot import BuildMetrics
 from gymbal.model.target import Target
-from gymbal.model.trajectory import Trajectory
 from gymbal.parallel import Engine, default_workers
 from gymbal.pivot.build import build
 from gymbal.pivot.groups import group_rewards, groups_of
 from gymbal.pivot.options import BuildOptions, MixedGroups
 from gymbal.pivot.targets.servers import SERVERS
-from gymbal.readers.detect import read_trajectories
-from gymbal.readers.tools_file import read_tools_file, with_tools
 
 DEFAULT_THRESHOLD = SERVERS[Target.SINGLE_STEP].default_threshold
 """Least share of common words at which two texts match; what Gym's stock config of the server sets."""
@@ -58,20 +56,19 @@ def pivot_build(
     Raises InputError for a source of no known format, one that breaks its format, and a folder that cannot
     be written; UsageError for arguments that no dataset can have. The folder is then as it was before.
     """
-    paths = [path_of(source) for source in ([sources] if isinstance(sources, str | Path) else sources)]
+    paths = source_paths(sources)
     if not paths:
         raise UsageError("there is no source to build from")
     folder = path_of(output)
     chosen = options or BuildOptions()
     if threshold is None:
         threshold = SERVERS[chosen.target].default_threshold
-    schemas = None if tools is None else read_tools_file(path_of(tools))
-
+    opened = open_sources(paths, source_format, tools)
     dataset = name_after(folder.resolve().name) if name is None else name
     if engine != Engine.IN_PROCESS:
         count = default_workers() if workers is None else workers
         return build_in_shards(
-            plan_parts(paths, source_format, schemas, shard_bytes=shard_bytes_for(paths, count)),
+            plan_parts(opened, shard_bytes=shard_bytes_for(paths, count)),
             folder,
             name=dataset,
             threshold=threshold,
@@ -81,18 +78,16 @@ def pivot_build(
             overwrite=overwrite,
             progress=progress,
         )
-
-    def read() -> Iterator[Trajectory]:
-        trajectories = read_trajectories(paths, source_format)
-        return trajectories if schemas is None else with_tools(trajectories, schemas)
-
+    groups = None
+    if chosen.mixed_groups is not MixedGroups.IGNORE:
+        groups = groups_of(group_rewards(opened.trajectories()))
     return build(
-        with_progress(read(), paths, progress),
+        with_progress(opened.trajectories(), paths, progress),
         folder,
         name=dataset,
         threshold=threshold,
         options=chosen,
-        groups=None if chosen.mixed_groups is MixedGroups.IGNORE else groups_of(group_rewards(read())),
+        groups=groups,
         overwrite=overwrite,
     )
 

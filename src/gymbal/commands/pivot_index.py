@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
 
 from gymbal.commands.dataset_files import name_after
+from gymbal.commands.sources import open_sources, source_paths
 from gymbal.errors import UsageError
 from gymbal.io.remote import is_remote, path_of
 from gymbal.io.write import make_folder
 from gymbal.model.pivot_index import INDEX_VERSION, IndexHeader, IndexReport
-from gymbal.model.trajectory import Trajectory
 from gymbal.pivot.build import comparator_of
 from gymbal.pivot.filters import JudgeWanted
 from gymbal.pivot.groups import Groups, group_rewards, groups_of
@@ -20,8 +20,6 @@ from gymbal.pivot.index import source_of, write_index
 from gymbal.pivot.metrics import metrics_of
 from gymbal.pivot.options import BuildOptions, MixedGroups, shown_options
 from gymbal.pivot.targets.servers import SERVERS
-from gymbal.readers.detect import detect, format_named, read_trajectories
-from gymbal.readers.tools_file import read_tools_file, with_tools
 
 
 def pivot_index(
@@ -45,35 +43,29 @@ def pivot_index(
     Raises InputError for a source that `pivot_build` refuses and an output that cannot be written,
     UsageError for arguments that make no sense. Nothing is written then.
     """
-    paths = [path_of(source) for source in ([sources] if isinstance(sources, str | Path) else sources)]
+    paths = source_paths(sources)
     target, chosen = path_of(output), options or BuildOptions()
     _check(paths, target, chosen, overwrite=overwrite)
     if threshold is None:
         threshold = SERVERS[chosen.target].default_threshold
     dataset = name_after(target.name.partition(".")[0]) if name is None else name
     comparator = comparator_of(dataset, threshold)
-    schemas = None if tools is None else read_tools_file(path_of(tools))
-
-    def read() -> Iterator[Trajectory]:
-        trajectories = read_trajectories(paths, source_format)
-        return trajectories if schemas is None else with_tools(trajectories, schemas)
-
-    formats = [detect(path) if source_format is None else format_named(source_format) for path in paths]
+    opened = open_sources(paths, source_format, tools)
     groups: Groups = {}
     if chosen.mixed_groups is not MixedGroups.IGNORE:
-        groups = groups_of(group_rewards(read()))
+        groups = groups_of(group_rewards(opened.trajectories()))
     header = IndexHeader(
         index=INDEX_VERSION,
         dataset=dataset,
         threshold=threshold,
-        sources=tuple(source_of(p, target, f.name) for p, f in zip(paths, formats, strict=True)),
-        tools=msgspec.Raw(b"null" if schemas is None else schemas),
+        sources=tuple(source_of(p, target, f.name) for p, f in zip(paths, opened.formats, strict=True)),
+        tools=msgspec.Raw(opened.tools or b"null"),
         options=shown_options(chosen),
     )
     if not is_remote(target):
         make_folder(target.parent)
     judge = JudgeWanted(dataset, comparator, chosen, groups)
-    written = write_index(read(), target, header, paths, judge)
+    written = write_index(opened.trajectories(), target, header, paths, judge)
     return IndexReport(
         path=str(target),
         bytes=target.stat().st_size,

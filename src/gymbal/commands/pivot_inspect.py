@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from gymbal.commands.pivot_build import DEFAULT_THRESHOLD
+from gymbal.commands.sources import open_sources, source_paths
 from gymbal.errors import UsageError
-from gymbal.io.remote import path_of
 from gymbal.model.inspection import Inspection, InspectionReport, SeededGreeting
 from gymbal.pivot.compare_signs import compare_signs, comparison_notes
 from gymbal.pivot.inspect import inspect
 from gymbal.readers.base.format import ReadOptions
-from gymbal.readers.detect import read_trajectories
 from gymbal.verify import Comparator, ComparatorConfig
 
 
@@ -45,17 +44,17 @@ def pivot_inspect(
         if not paths:
             raise UsageError("there is no source to inspect")
         return inspect(
-            read_trajectories(paths, source_format, options),
+            open_sources(paths, source_format).trajectories(options),
             [str(path) for path in paths],
             Comparator(ComparatorConfig(word_count_similarity_threshold=DEFAULT_THRESHOLD)),
             seeded_greeting=SeededGreeting(seeded_greeting),
             max_examples=max_examples,
         )
 
-    left = look([path_of(source) for source in ([sources] if isinstance(sources, str | Path) else sources)])
+    left = look(source_paths(sources))
     if not compare:
         return InspectionReport(left=left)
-    right = look([path_of(source) for source in compare])
+    right = look(source_paths(compare))
     pairs = compare_signs(left, right)
     return InspectionReport(
         left=left, right=right, signs=pairs, notes=tuple(comparison_notes(left, right, pairs))

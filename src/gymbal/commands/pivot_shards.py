@@ -10,6 +10,7 @@ import msgspec
 
 from gymbal.commands.progress import Progress, ignore_progress
 from gymbal.commands.shard_folder import remove_others, shard_folder, shard_name, signs_of
+from gymbal.commands.sources import Sources
 from gymbal.io.shards import ByteRange, byte_ranges
 from gymbal.model.pivot import BuildMetrics
 from gymbal.model.trajectory import Trajectory
@@ -21,7 +22,7 @@ from gymbal.pivot.options import BuildOptions, MixedGroups, check_options
 from gymbal.pivot.shard import Shard, write_rows, write_shard
 from gymbal.readers.base.format import ReadOptions
 from gymbal.readers.base.records import record_lines
-from gymbal.readers.detect import detect, format_named
+from gymbal.readers.detect import format_named
 from gymbal.readers.tools_file import with_tools
 
 SHARDS_PER_WORKER = 8
@@ -123,19 +124,18 @@ def _bytes_of(part: Part) -> int:
     return part.path.stat().st_size if part.range is None else part.range.stop - part.range.start
 
 
-def plan_parts(
-    paths: Sequence[Path], source_format: str | None, tools: bytes | None, *, shard_bytes: int
-) -> list[Part]:
+def plan_parts(sources: Sources, *, shard_bytes: int) -> list[Part]:
     """Cut the sources into parts of `shard_bytes`; compressed files and JSON documents are one part each.
 
-    Raises InputError for a source that cannot be read, UsageError for an unknown format.
+    Raises InputError for a source that cannot be read.
     """
     parts = []
-    for path in paths:
-        found = detect(path) if source_format is None else format_named(source_format)
-        can_be_cut = found.has_lines and record_lines(path) is not None
+    for path, format in zip(sources.paths, sources.formats, strict=True):
+        can_be_cut = format.has_lines and record_lines(path) is not None
         ranges = byte_ranges(path, shard_bytes) if can_be_cut else ()
-        parts += [Part(path=path, format=found.name, range=each, tools=tools) for each in ranges or (None,)]
+        parts += [
+            Part(path=path, format=format.name, range=each, tools=sources.tools) for each in ranges or (None,)
+        ]
     return parts
 
 

@@ -52,8 +52,19 @@ def read_trajectories(
     `format` names the format of every file; without it each is told by its content, before any is read.
     Raises as `detect` and the readers do.
     """
+    return read_files(paths, formats_of(paths, format), options)
+
+
+def formats_of(paths: Sequence[Path], format: str | None = None) -> list[Format]:
+    """The format of each file: the one that `format` names, else as `detect` tells it; raise as that does."""
     named = None if format is None else format_named(format)
-    formats = [named or detect(path) for path in paths]
+    return [named or detect(path) for path in paths]
+
+
+def read_files(
+    paths: Sequence[Path], formats: Sequence[Format], options: ReadOptions | None = None
+) -> Iterator[Trajectory]:
+    """Yield the trajectories of all files in the order given, each of its format; raise as the readers do."""
     chosen = options or ReadOptions()
     return chain.from_iterable(found.read(path, chosen) for found, path in zip(formats, paths, strict=True))
 
