@@ -262,7 +262,7 @@ def test_audit_says_that_a_row_is_of_another_place_than_it_names(tmp_path: Path)
     rows[3]["pivot_info"]["line"] = 1
     report = audited(tmp_path, rows)
     assert broken(report) == [("A04", ROWS, 4, INPUT)]
-    assert report.problems[0].found.endswith("rollouts.jsonl:1, and fits rollouts.jsonl:2")
+    assert report.problems[0].found.endswith(f"rollouts.jsonl:1, and fits {tmp_path / 'rollouts.jsonl'}:2")
 
 
 def test_audit_leaves_unchecked_what_it_cannot_place(tmp_path: Path) -> None:

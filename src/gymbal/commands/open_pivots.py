@@ -126,8 +126,10 @@ class IndexedPivots:
         self.files: Sequence[Path] = (path,)
         self.header: IndexHeader = read_header(path)
         self._paths = [check_source(source, path) for source in self.header.sources]
-        self._formats = {str(p): s.format for p, s in zip(self._paths, self.header.sources, strict=True)}
-        self._judge = row_maker(self.header, path)
+        sources = list(zip(self._paths, self.header.sources, strict=True))
+        self._formats = {str(p): s.format for p, s in sources}
+        self._documents = {str(p): p if s.document is None else self._paths[s.document] for p, s in sources}
+        self._judge = row_maker(self.header, path, self._paths)
         self._known: OrderedDict[Source, _Known] = OrderedDict()
         self._known_bytes = 0
         self._passes: dict[str, Iterator[Trajectory]] = {}
@@ -165,20 +167,20 @@ class IndexedPivots:
             if found is None or found.source != place:
                 raise _changed(place)
             return found
-        return self._scan(path, place)
+        return self._scan(self._documents[place.path], place)
 
     def _scan(self, path: Path, place: Source) -> Trajectory:
-        """Go on from where the last trajectory of the file was, else read it from its start again."""
-        format = format_named(self._formats[place.path])
+        """Go on from where the last trajectory of the source was, else read it from its start again."""
+        name, format = str(path), format_named(self._formats[place.path])
         for restart in (False, True):
-            if restart or place.path not in self._passes:
-                self._passes[place.path] = self._with_tools(format.read(path, ReadOptions()))
-            for found in self._passes[place.path]:
+            if restart or name not in self._passes:
+                self._passes[name] = self._with_tools(format.read(path, ReadOptions()))
+            for found in self._passes[name]:
                 if found.source == place:
                     return found
                 if found.source.offset > place.offset:
                     break
-            del self._passes[place.path]
+            del self._passes[name]
         raise _changed(place)
 
     def _with_tools(self, trajectories: Iterator[Trajectory]) -> Iterator[Trajectory]:

@@ -73,6 +73,7 @@ def pivot_build(
             name=dataset,
             threshold=threshold,
             options=chosen,
+            source_names=opened.names(),
             engine=_engine(engine),
             workers=count,
             overwrite=overwrite,
@@ -88,6 +89,7 @@ def pivot_build(
         threshold=threshold,
         options=chosen,
         groups=groups,
+        source_names=opened.names(),
         overwrite=overwrite,
     )
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 
 import msgspec
 
 from gymbal.commands.dataset_files import name_after
-from gymbal.commands.sources import open_sources, source_paths
+from gymbal.commands.sources import Sources, open_sources, source_paths
 from gymbal.errors import UsageError
 from gymbal.io.remote import is_remote, path_of
 from gymbal.io.write import make_folder
-from gymbal.model.pivot_index import INDEX_VERSION, IndexHeader, IndexReport
+from gymbal.model.pivot_index import INDEX_VERSION, IndexedSource, IndexHeader, IndexReport
 from gymbal.pivot.build import comparator_of
 from gymbal.pivot.filters import JudgeWanted
 from gymbal.pivot.groups import Groups, group_rewards, groups_of
@@ -51,6 +52,7 @@ def pivot_index(
     dataset = name_after(target.name.partition(".")[0]) if name is None else name
     comparator = comparator_of(dataset, threshold)
     opened = open_sources(paths, source_format, tools)
+    files, names = opened.files(), opened.names()
     groups: Groups = {}
     if chosen.mixed_groups is not MixedGroups.IGNORE:
         groups = groups_of(group_rewards(opened.trajectories()))
@@ -58,20 +60,32 @@ def pivot_index(
         index=INDEX_VERSION,
         dataset=dataset,
         threshold=threshold,
-        sources=tuple(source_of(p, target, f.name) for p, f in zip(paths, opened.formats, strict=True)),
+        sources=tuple(_indexed(opened, files, names, target)),
         tools=msgspec.Raw(opened.tools or b"null"),
         options=shown_options(chosen),
     )
     if not is_remote(target):
         make_folder(target.parent)
-    judge = JudgeWanted(dataset, comparator, chosen, groups)
-    written = write_index(opened.trajectories(), target, header, paths, judge)
+    judge = JudgeWanted(dataset, comparator, chosen, groups, names)
+    written = write_index(opened.trajectories(), target, header, list(chain.from_iterable(files)), judge)
     return IndexReport(
         path=str(target),
         bytes=target.stat().st_size,
         row_bytes=written.row_bytes,
         metrics=metrics_of(written.tally, dataset, chosen, groups),
     )
+
+
+def _indexed(
+    sources: Sources, files: Sequence[Sequence[Path]], names: Mapping[str, str], index: Path
+) -> Iterator[IndexedSource]:
+    """All `files` of the sources, one after another."""
+    first = 0
+    for format, each in zip(sources.formats, files, strict=True):
+        for number, file in enumerate(each):
+            document = first if number else None
+            yield source_of(file, index, format.name, names.get(str(file), ""), document)
+        first += len(each)
 
 
 def _check(paths: Sequence[Path], target: Path, options: BuildOptions, *, overwrite: bool) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -51,6 +51,7 @@ class Recipe(msgspec.Struct, frozen=True, kw_only=True):
     threshold: float
     options: BuildOptions
     groups: Groups
+    source_names: Mapping[str, str]
 
 
 class ShardJob(msgspec.Struct, frozen=True):
@@ -67,6 +68,7 @@ def build_in_shards(
     name: str,
     threshold: float,
     options: BuildOptions,
+    source_names: Mapping[str, str] | None = None,
     engine: Engine,
     workers: int,
     overwrite: bool = False,
@@ -74,6 +76,7 @@ def build_in_shards(
 ) -> BuildMetrics:
     """Build the dataset of `parts`, which are in the order of the sources; raise as `pivot_build` does.
 
+    `source_names` is that of `filters.JudgeWanted`.
     Shards that an interrupted build of the same left behind are taken as they are.
     """
     comparator_of(name, threshold)
@@ -82,7 +85,9 @@ def build_in_shards(
         groups: Groups = {}
         if options.mixed_groups is not MixedGroups.IGNORE:
             groups = groups_of(join_groups(pool.run(rewards_of_part, parts)))
-        recipe = Recipe(name=name, threshold=threshold, options=options, groups=groups)
+        recipe = Recipe(
+            name=name, threshold=threshold, options=options, groups=groups, source_names=source_names or {}
+        )
         jobs = plan_shards(parts, recipe, folder)
         remove_others(folder, [job.path for job in jobs])
         return build_from_shards(
@@ -149,7 +154,7 @@ def shard_of_part(job: ShardJob) -> None:
     """Write the shard of one job."""
     recipe = job.recipe
     comparator = comparator_of(recipe.name, recipe.threshold)
-    judge = JudgeWanted(recipe.name, comparator, recipe.options, recipe.groups)
+    judge = JudgeWanted(recipe.name, comparator, recipe.options, recipe.groups, recipe.source_names)
     write_shard(_trajectories(job.part), job.path, judge)
 
 

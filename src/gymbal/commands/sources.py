@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from gymbal.io.remote import path_of
 from gymbal.model.trajectory import Trajectory
+from gymbal.pivot.source_names import source_names
 from gymbal.readers.base.format import Format, ReadOptions
 from gymbal.readers.detect import formats_of, read_files
 from gymbal.readers.tools_file import read_tools_file, with_tools
@@ -21,6 +22,14 @@ class Sources(NamedTuple):
     """Of each path."""
     tools: bytes | None
     """Schemas for trajectories that list none."""
+
+    def files(self) -> list[tuple[Path, ...]]:
+        """All files that each source consists of, itself first; raise InputError as `Format.files` does."""
+        return [format.files(path) for path, format in zip(self.paths, self.formats, strict=True)]
+
+    def names(self) -> dict[str, str]:
+        """What rows call a file, by its path, where that is not its name alone; raise as `files` does."""
+        return source_names(str(file) for files in self.files() for file in files)
 
     def trajectories(self, options: ReadOptions | None = None) -> Iterator[Trajectory]:
         """Read all files from the start; raise InputError as their formats do."""

@@ -131,7 +131,7 @@ class PivotOrigin(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True,
     """The beginning of `pivot_info`: the trajectory of a row. What the source does not say is left out."""
 
     source: str
-    """Name of the file."""
+    """Name of the file, after as much of its path as tells it from the others of the build."""
     line: int
     """From 1."""
     record: int | None = None

@@ -16,7 +16,7 @@ class Origin(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """The record of a source that holds the trajectory of a pivot."""
 
     path: str
-    """Name of the file, without its folder, as `pivot_info.source` has it."""
+    """Name of the file, as `pivot_info.source` has it."""
     line: int
     """From 1."""
     record: int | None = None
@@ -49,7 +49,7 @@ class PivotEntry(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Name of the agent that runs it; None where the config is to route the dataset."""
 
 
-class IndexedSource(msgspec.Struct, frozen=True, kw_only=True):
+class IndexedSource(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A source file as it was when the index was made."""
 
     path: str
@@ -60,6 +60,10 @@ class IndexedSource(msgspec.Struct, frozen=True, kw_only=True):
     """Bytes."""
     digest: str
     """Of all its bytes, as `io.fingerprint.digest` makes it."""
+    name: str = ""
+    """What rows call it, where that is not the name of the file alone."""
+    document: int | None = None
+    """Position of the source that it is a part of and is read with. None: it is one itself."""
 
 
 class IndexHeader(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

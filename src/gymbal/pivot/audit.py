@@ -22,7 +22,7 @@ from gymbal.model.target import Target
 from gymbal.model.trajectory import Trajectory
 from gymbal.pivot.audit_calls import check_episode
 from gymbal.pivot.audit_locate import FoundBy, Location, Locator
-from gymbal.pivot.audit_row import AuditRow, AuditRowReader, Place, Unreadable, file_name
+from gymbal.pivot.audit_row import AuditRow, AuditRowReader, Place, Unreadable
 from gymbal.pivot.audit_rules import (
     AUDIT_RULES,
     INPUT,
@@ -32,7 +32,7 @@ from gymbal.pivot.audit_rules import (
     check_prefix_alone,
     shown,
 )
-from gymbal.pivot.audit_source import Episode, SourceCall, SourceIndex, index_source, place_of
+from gymbal.pivot.audit_source import Episode, SourceCall, SourceIndex, index_source
 from gymbal.pivot.candidate import judge
 from gymbal.pivot.parse import Check
 from gymbal.pivot.targets.contract import RowTarget
@@ -145,7 +145,7 @@ def audit(
             located[by] += 1
     for episode in source.episodes:
         findings.add(check_episode(episode), _where_in_source(episode))
-    listed = {} if skipped is None else _read_skipped(skipped)
+    listed = {} if skipped is None else _read_skipped(skipped, source)
     account = _account(source, labels, listed, findings, row_target(target))
     return AuditReport(
         pivots=tuple(map(str, pivots)),
@@ -215,14 +215,13 @@ class _Account(NamedTuple):
 def _account(
     source: SourceIndex,
     labels: Mapping[CallKey, Sequence[str]],
-    listed: Mapping[tuple[Place, int], str],
+    listed: Mapping[CallKey, str],
     findings: _Findings,
     target: RowTarget | None,
 ) -> _Account:
     """Check A06 on every model call of the source."""
     account = _Account(Counter(), Counter())
     for number, episode in enumerate(source.episodes):
-        place = place_of(episode.trajectory)
         reasons: Mapping[int, str] | None = None
         for call in episode.calls:
             key = f"model call {call.call.index}"
@@ -230,8 +229,8 @@ def _account(
             found = None
             if len(rows) > 1:
                 found = f"labelled {len(rows)} times: {', '.join(rows[:5])}"
-            elif not rows and (place, call.call.index) in listed:
-                account.skipped[listed[place, call.call.index]] += 1
+            elif not rows and (number, call.call.index) in listed:
+                account.skipped[listed[number, call.call.index]] += 1
             elif not rows:
                 reasons = _reasons_to_skip(episode, target) if reasons is None else reasons
                 reason = reasons.get(call.call.index) or _duplicate(call, source, labels) or NO_REASON
@@ -270,8 +269,8 @@ class _SkippedLine(msgspec.Struct):
     reason: str
 
 
-def _read_skipped(path: Path) -> dict[tuple[Place, int], str]:
-    """Reason by place and model call, of the `skipped.jsonl` of a build."""
+def _read_skipped(path: Path, source: SourceIndex) -> dict[CallKey, str]:
+    """Reason by model call, of the `skipped.jsonl` of a build."""
     decode = msgspec.json.Decoder(_SkippedLine).decode
     listed = {}
     for line in read_lines(path):
@@ -280,6 +279,6 @@ def _read_skipped(path: Path) -> dict[tuple[Place, int], str]:
         except (msgspec.DecodeError, RecursionError) as error:
             problem = f"is not a skipped candidate: {error}"
             raise InputError(problem, path=path, line=line.number, offset=line.offset) from error
-        place = Place(file_name(entry.source.path), entry.source.line, entry.source.record)
-        listed[place, entry.call] = entry.reason
+        place = Place(entry.source.path, entry.source.line, entry.source.record)
+        listed.update({(number, entry.call): entry.reason for number in source.named_by(place)})
     return listed

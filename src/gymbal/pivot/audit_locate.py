@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from gymbal.pivot.audit_label import Action
 from gymbal.pivot.audit_row import AuditRow
-from gymbal.pivot.audit_source import Episode, SourceCall, SourceIndex, place_of, starts_with_seed
+from gymbal.pivot.audit_source import Episode, SourceCall, SourceIndex, starts_with_seed
 
 
 class FoundBy(StrEnum):
@@ -48,33 +48,34 @@ class Locator:
     def _find(self, row: AuditRow) -> Location:
         digests = row.prefix.digests
         exact = self._source.by_row.get((digests[-1], row.action), [])
-        named = None if row.place is None else self._source.by_place.get(row.place)
-        if named is not None:
-            return self._find_named(row, self._source.episodes[named], exact)
+        named = [] if row.place is None else self._source.named_by(row.place)
+        if named:
+            return self._find_named(row, named, exact)
         if exact:
             return Location(FoundBy.CONTENT, self._free(row, exact), None)
         same_seed = self._with_seed_of(digests)
         if same_seed:
-            calls = [call for episode in same_seed for call in episode.calls]
-            return Location(FoundBy.CONTENT, self._nearest(row, calls), None)
+            return Location(FoundBy.CONTENT, self._nearest(row, _calls_of(same_seed)), None)
         problem = "no trajectory of the source starts like this row"
         alike = self._source.by_action.get(row.action, [])
         by = FoundBy.CONTENT if alike else FoundBy.NOWHERE
         return Location(by, self._nearest(row, alike), problem)
 
-    def _find_named(self, row: AuditRow, episode: Episode, exact: Sequence[SourceCall]) -> Location:
-        calls: Sequence[SourceCall] = episode.calls
-        here = [call for call in exact if episode.calls and call.episode == episode.calls[0].episode]
+    def _find_named(self, row: AuditRow, named: Sequence[int], exact: Sequence[SourceCall]) -> Location:
+        """Find it in the trajectories at the place that the row names, `named`; mostly that is one."""
+        here = [call for call in exact if call.episode in named]
         if here:
             return Location(FoundBy.PROVENANCE, self._free(row, here), None)
-        if starts_with_seed(row.prefix, episode):
-            return Location(FoundBy.PROVENANCE, self._nearest(row, calls), None)
-        problem = f"differs from the seed of {episode.trajectory.source.path}:{row.place and row.place.line}"
+        episodes = [self._source.episodes[number] for number in named]
+        same_seed = [episode for episode in episodes if starts_with_seed(row.prefix, episode)]
+        if same_seed:
+            return Location(FoundBy.PROVENANCE, self._nearest(row, _calls_of(same_seed)), None)
+        problem = f"differs from the seed of {' and '.join(map(_shown, episodes))}"
         if exact:
             call = self._free(row, exact)
-            other = place_of(self._source.episodes[call.episode].trajectory)
-            return Location(FoundBy.CONTENT, call, f"{problem}, and fits {other.file}:{other.line}")
-        return Location(FoundBy.PROVENANCE, self._nearest(row, calls), problem)
+            fitting = _shown(self._source.episodes[call.episode])
+            return Location(FoundBy.CONTENT, call, f"{problem}, and fits {fitting}")
+        return Location(FoundBy.PROVENANCE, self._nearest(row, _calls_of(episodes)), problem)
 
     def _with_seed_of(self, digests: Sequence[bytes]) -> list[Episode]:
         """The trajectories with the longest seed that the row starts with."""
@@ -105,6 +106,15 @@ class Locator:
             return has_state, row.action == call.action, shared, -abs(call.start - len(row.prefix.stated))
 
         return max(calls, key=likeness, default=None)
+
+
+def _calls_of(episodes: Sequence[Episode]) -> list[SourceCall]:
+    return [call for episode in episodes for call in episode.calls]
+
+
+def _shown(episode: Episode) -> str:
+    source = episode.trajectory.source
+    return f"{source.path}:{source.line}"
 
 
 def _shared_calls(label: Action, action: Action) -> int:

@@ -19,9 +19,10 @@ from gymbal.pivot.row_reader import ReadRow, RowReader
 
 
 class Place(NamedTuple):
-    """A record of a source file, by the name of the file."""
+    """A record of a source file."""
 
     file: str
+    """Its path; where a row says it, whatever the row calls it."""
     line: int
     record: int | None
 
@@ -145,10 +146,5 @@ def _provenance(encoded: Raw) -> tuple[Place | None, int | None]:
     call = info.get("call")
     if not isinstance(source, str) or not isinstance(line, int):
         return None, None
-    place = Place(file_name(source), line, record if isinstance(record, int) else None)
+    place = Place(source, line, record if isinstance(record, int) else None)
     return place, call if isinstance(call, int) else None
-
-
-def file_name(path: str) -> str:
-    """The last part of a path: a dataset is often audited on another machine than it was built on."""
-    return path.replace("\\", "/").rpartition("/")[2]

@@ -20,8 +20,9 @@ from gymbal.model.trajectory import Trajectory
 from gymbal.pivot.audit_item import ItemPrint, print_of, system_print
 from gymbal.pivot.audit_label import Action, label_terms
 from gymbal.pivot.audit_prefix import Prefix, prefix_of
-from gymbal.pivot.audit_row import Place, file_name
+from gymbal.pivot.audit_row import Place
 from gymbal.pivot.segment import split
+from gymbal.pivot.source_names import SourceFinder
 
 
 class SourceCall(NamedTuple):
@@ -57,7 +58,9 @@ class SourceIndex(NamedTuple):
     """Every trajectory of the source, with the ways to find one."""
 
     episodes: list[Episode]
-    by_place: dict[Place, int]
+    finder: SourceFinder
+    by_place: dict[Place, list[int]]
+    """Several where a file was named twice."""
     by_seed: dict[bytes, list[int]]
     seed_sizes: list[int]
     by_row: dict[tuple[bytes, Action], list[SourceCall]]
@@ -65,6 +68,14 @@ class SourceIndex(NamedTuple):
     by_action: dict[Action, list[SourceCall]]
     prints_of: dict[bytes, ItemPrint]
     """By the bytes of the item."""
+
+    def named_by(self, place: Place) -> list[int]:
+        """The trajectories that a row can mean by the place that it names, by position.
+
+        Several where files of one name hold a record there, and the row does not say which file it is.
+        """
+        paths = self.finder.called(place.file)
+        return [number for path in paths for number in self.by_place.get(place._replace(file=path), ())]
 
     def print_item(self, raw: bytes) -> ItemPrint:
         """The print of an item of a row: where its bytes are those of the source, it is known already."""
@@ -78,7 +89,7 @@ def index_source(trajectories: Iterable[Trajectory], target: Target = Target.SIN
     """
     of_call = label_terms(target).of_call
     episodes: list[Episode] = []
-    by_place: dict[Place, int] = {}
+    by_place: defaultdict[Place, list[int]] = defaultdict(list)
     by_seed: defaultdict[bytes, list[int]] = defaultdict(list)
     by_row: defaultdict[tuple[bytes, Action], list[SourceCall]] = defaultdict(list)
     by_action: defaultdict[Action, list[SourceCall]] = defaultdict(list)
@@ -86,19 +97,28 @@ def index_source(trajectories: Iterable[Trajectory], target: Target = Target.SIN
     for number, trajectory in enumerate(trajectories):
         episode, seed = _episode(number, trajectory, prints_of, of_call)
         episodes.append(episode)
-        by_place.setdefault(place_of(trajectory), number)
+        by_place[place_of(trajectory)].append(number)
         by_seed[seed].append(number)
         for call in episode.calls:
             by_row[call.state, call.action].append(call)
             by_action[call.action].append(call)
     sizes = sorted({episode.seed_size for episode in episodes}, reverse=True)
-    return SourceIndex(episodes, by_place, dict(by_seed), sizes, dict(by_row), dict(by_action), prints_of)
+    return SourceIndex(
+        episodes,
+        SourceFinder(place.file for place in by_place),
+        dict(by_place),
+        dict(by_seed),
+        sizes,
+        dict(by_row),
+        dict(by_action),
+        prints_of,
+    )
 
 
 def place_of(trajectory: Trajectory) -> Place:
     """The record that a trajectory was read from."""
     source = trajectory.source
-    return Place(file_name(source.path), source.line, source.record)
+    return Place(source.path, source.line, source.record)
 
 
 def starts_with_seed(prefix: Prefix, episode: Episode) -> bool:

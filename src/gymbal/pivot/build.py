@@ -5,7 +5,7 @@ trajectories -> model calls -> label and prefix -> row or reason -> filters -> r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 
@@ -41,18 +41,20 @@ def build(
     threshold: float,
     options: BuildOptions | None = None,
     groups: Groups | None = None,
+    source_names: Mapping[str, str] | None = None,
     overwrite: bool = False,
 ) -> BuildMetrics:
     """Write the dataset folder `output` and return its metrics.
 
-    `groups` says how the tasks were rewarded; it is needed where `options` asks for mixed groups. One
-    trajectory is held at a time, and about 90 bytes for each row that was kept, by which duplicates are
-    found. The same trajectories give the same bytes. Raises UsageError for a name, threshold or option that
-    no dataset can have and for a folder that holds other files, InputError when the folder cannot be written,
-    and whatever `trajectories` raises; no folder is left behind then.
+    `groups` says how the tasks were rewarded; it is needed where `options` asks for mixed groups.
+    `source_names` is that of `filters.JudgeWanted`. One trajectory is held at a time, and about 90 bytes for
+    each row that was kept, by which duplicates are found. The same trajectories give the same bytes. Raises
+    UsageError for a name, threshold or option that no dataset can have and for a folder that holds other
+    files, InputError when the folder cannot be written, and whatever `trajectories` raises; no folder is left
+    behind then.
     """
     options = options or BuildOptions()
-    judge = JudgeWanted(name, comparator_of(name, threshold), options, groups or {})
+    judge = JudgeWanted(name, comparator_of(name, threshold), options, groups or {}, source_names or {})
     with dataset_folder(output, options, overwrite=overwrite) as folder:
         tally = write_lines(trajectories, folder, judge)
         metrics = metrics_of(tally, name, options, groups or {})

@@ -39,6 +39,7 @@ def judge(
     dataset: str,
     comparator: Comparator,
     *,
+    source: str | None = None,
     left_out: Refusal | None = None,
     with_reference: bool = False,
     target: RowTarget | None = None,
@@ -46,7 +47,8 @@ def judge(
     """Return every model call of `trajectory` with its row or the first reason against one.
 
     The order of the reasons is that of `SkipReason`: what concerns the whole trajectory, then the call
-    itself, then its prefix, then its score. `left_out` is a reason against all of them; they are then cut
+    itself, then its prefix, then its score. `source` is what rows call the file that it comes from, by
+    default its name. `left_out` is a reason against all of them; they are then cut
     and counted, and not looked into. `with_reference` is that of `row_of`. `target` is None for the
     single-step one; `comparator` is that one's.
     """
@@ -58,7 +60,9 @@ def judge(
     prefixes = prefixes_of(trajectory, calls)
     tools = read_tools(trajectory.tools)
     flaw = _trajectory_flaw(trajectory, tools)
-    frame = frame_of(trajectory, dataset, seed_calls=seed_calls, calls=len(calls))
+    if source is None:
+        source = trajectory.source.path.rpartition("/")[2]
+    frame = frame_of(trajectory, dataset, source=source, seed_calls=seed_calls, calls=len(calls))
     takes_equal_scalars = equal_scalars_match(comparator.config)
     candidates = []
     for call, prefix in zip(calls, prefixes.of_calls, strict=True):

@@ -5,6 +5,8 @@ A trajectory that is left out still has candidates, and each of them is counted 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from gymbal.model.pivot import ActionKind, Boundary, Refusal, SkipReason
 from gymbal.model.trajectory import Trajectory
 from gymbal.pivot.candidate import Candidate, Judged, judge
@@ -26,15 +28,24 @@ _MOST_BYTES_A_CHARACTER = 4
 class JudgeWanted:
     """Judges trajectories as `candidate.judge` does, and refuses what the options leave out.
 
-    `groups` may be empty where mixed groups are ignored. Raises UsageError for an impossible option.
+    `groups` may be empty where mixed groups are ignored. `source_names` has what rows call a source by its
+    path, where that is not the name of the file. Raises UsageError for an impossible option.
     """
 
-    def __init__(self, dataset: str, comparator: Comparator, options: BuildOptions, groups: Groups) -> None:
+    def __init__(
+        self,
+        dataset: str,
+        comparator: Comparator,
+        options: BuildOptions,
+        groups: Groups,
+        source_names: Mapping[str, str],
+    ) -> None:
         check_options(options)
         self.options = options
         self._dataset = dataset
         self._comparator = comparator
         self._groups = groups
+        self._source_names = source_names
         self._filters_rows = (
             options.min_confidence != _BY_CONFIDENCE[0]
             or options.max_input_characters is not None
@@ -50,6 +61,7 @@ class JudgeWanted:
             trajectory,
             self._dataset,
             self._comparator,
+            source=self._source_names.get(trajectory.source.path),
             left_out=self._trajectory_refusal(trajectory),
             with_reference=self.options.reference_output,
             target=self._target,

@@ -68,16 +68,18 @@ def is_index(path: Path) -> bool:
             raise InputError(f"is damaged or cannot be read: {error}", path=path) from error
 
 
-def source_of(path: Path, index: Path, format: str) -> IndexedSource:
+def source_of(path: Path, index: Path, format: str, name: str, document: int | None) -> IndexedSource:
     """What an index at `index` keeps of the source `path`, all of which is read.
 
-    Raises InputError when it cannot be read.
+    `format`, `name` and `document` are those of `IndexedSource`. Raises InputError when it cannot be read.
     """
     size, digest = _measure(path)
     where = path
     if not path.is_absolute():
         where = path.absolute() if is_remote(index) else Path(os.path.relpath(path, index.parent))
-    return IndexedSource(path=where.as_posix(), format=format, size=size, digest=digest)
+    return IndexedSource(
+        path=where.as_posix(), format=format, size=size, digest=digest, name=name, document=document
+    )
 
 
 def check_source(source: IndexedSource, index: Path) -> Path:
@@ -165,6 +167,11 @@ def read_header(path: Path) -> IndexHeader:
     if header.index != INDEX_VERSION:
         found = f"is an index of version {header.index}; this gymbal reads version {INDEX_VERSION}"
         raise InputError(found, path=path, line=1, remedy=_REMEDY)
+    count = len(header.sources)
+    for document in (source.document for source in header.sources if source.document is not None):
+        if not 0 <= document < count:
+            problem = f"names source {document} of {count}"
+            raise InputError(problem, path=path, line=1, remedy=_REMEDY)
     return header
 
 
@@ -184,9 +191,10 @@ def read_entries(path: Path, header: IndexHeader, paths: Sequence[Path]) -> Iter
             return
         trajectory = _trajectory_in(path, line, len(header.sources))
         file = paths[trajectory.source]
+        name = header.sources[trajectory.source].name or file.name
         for call in trajectory.calls:
             count += 1
-            yield _entry(trajectory, call, file, agent)
+            yield _entry(trajectory, call, file, name, agent)
     raise InputError("is cut short: its last line is missing", path=path, remedy=_REMEDY)
 
 
@@ -213,7 +221,7 @@ def _check_end(path: Path, line: Line, count: int) -> None:
         raise InputError(problem, path=path, line=line.number, remedy=_REMEDY)
 
 
-def _entry(trajectory: IndexedTrajectory, call: IndexedCall, file: Path, agent: str) -> PivotEntry:
+def _entry(trajectory: IndexedTrajectory, call: IndexedCall, file: Path, name: str, agent: str) -> PivotEntry:
     source = Source(path=str(file), line=trajectory.line, offset=trajectory.offset, record=trajectory.record)
     return PivotEntry(
         id=call.uuid,
@@ -221,25 +229,27 @@ def _entry(trajectory: IndexedTrajectory, call: IndexedCall, file: Path, agent: 
         tools=call.tools,
         size=call.size,
         read_from=source,
-        origin=Origin(file.name, trajectory.line, trajectory.record),
+        origin=Origin(name, trajectory.line, trajectory.record),
         call=call.call,
         depth=trajectory.seed_calls + call.call,
         task=trajectory.task,
         rollout=trajectory.rollout,
-        domain=file.name,
+        domain=name,
         agent=agent,
     )
 
 
-def row_maker(header: IndexHeader, path: Path) -> JudgeWanted:
+def row_maker(header: IndexHeader, path: Path, paths: Sequence[Path]) -> JudgeWanted:
     """What makes the rows of an index: the options that shape a row, and none that leaves one out.
 
-    Raises InputError for options that this gymbal does not have.
+    `paths` are those of `read_entries`. Raises InputError for options that this gymbal does not have.
     """
+    pairs = zip(paths, header.sources, strict=True)
+    names = {str(where): source.name for where, source in pairs if source.name}
     try:
         options = msgspec.convert(header.options, BuildOptions)
         comparator = comparator_of(header.dataset, header.threshold)
-        return JudgeWanted(header.dataset, comparator, without_filters(options), {})
+        return JudgeWanted(header.dataset, comparator, without_filters(options), {}, names)
     except (msgspec.ValidationError, UsageError) as error:
         raise InputError(f"its options cannot be used: {error}", path=path, line=1, remedy=_REMEDY) from error
 

@@ -65,9 +65,12 @@ class Frame(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What follows the label, up to what `pivot_info` says of the row alone."""
 
 
-def frame_of(trajectory: Trajectory, dataset: str, *, seed_calls: int, calls: int) -> Frame:
-    """Prepare what the rows of `trajectory` share, so that nothing of it is hashed or encoded row by row."""
-    origin = _origin(trajectory)
+def frame_of(trajectory: Trajectory, dataset: str, *, source: str, seed_calls: int, calls: int) -> Frame:
+    """Prepare what the rows of `trajectory` share, so that nothing of it is hashed or encoded row by row.
+
+    `source` is what they call the file that it comes from.
+    """
+    origin = _origin(trajectory, source)
     instructions = trajectory.instructions
     request = b"" if instructions is None else b'"instructions":%b,' % instructions
     tools = b'],"tools":%b,"tool_choice":"auto","parallel_tool_calls":' % trajectory.tools
@@ -124,9 +127,9 @@ def _reference(call: ModelCall) -> bytes:
     return b'"reference_output":[%b],' % b",".join(item.raw for item in call.items)
 
 
-def _origin(trajectory: Trajectory) -> PivotOrigin:
+def _origin(trajectory: Trajectory, source: str) -> PivotOrigin:
     return PivotOrigin(
-        source=trajectory.source.path.rpartition("/")[2],
+        source=source,
         line=trajectory.source.line,
         record=trajectory.source.record,
         task=trajectory.task,

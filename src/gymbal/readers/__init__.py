@@ -24,6 +24,6 @@ FORMATS: tuple[Format, ...] = (
         "gymbal.readers.openai_responses",
     ),
     Format("tau_bench", "results of tau-bench", "gymbal.readers.tau_bench"),
-    Format("tau2_bench", "results of tau2-bench", "gymbal.readers.tau2_bench"),
+    Format("tau2_bench", "results of tau2-bench", "gymbal.readers.tau2_bench", has_folder=True),
 )
 """Every format, and the module that reads it, loaded when it is first used."""

@@ -59,13 +59,7 @@ def read(path: Path, options: ReadOptions) -> Iterator[Trajectory]:
     Raises InputError for what is no document of tau2-bench, and for a folder that lacks a simulation of the
     index.
     """
-    body = read_document(path)
-    try:
-        body.decode()
-        results = _decode_results(body)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        problem = f"is no document of tau2-bench: {json_problem(error, body)}"
-        raise InputError(problem, path=path) from error
+    body, results = _read_results(path)
     environment = fields_of(token(fields_of(on_one_line(bytes(results.info))), "environment_info"))
     records = locate(path, body, results.simulations) if results.simulations else _from_folder(path, results)
     for record in records:
@@ -78,18 +72,40 @@ def read(path: Path, options: ReadOptions) -> Iterator[Trajectory]:
         yield trajectory
 
 
+def files(path: Path) -> tuple[Path, ...]:
+    """The document, and the files beside it that hold its simulations where it does not.
+
+    Raises InputError for what is no document of tau2-bench.
+    """
+    results = _read_results(path)[1]
+    return (path,) if results.simulations else (path, *_simulation_files(path, results))
+
+
+def _read_results(path: Path) -> tuple[bytes, _Results]:
+    body = read_document(path)
+    try:
+        body.decode()
+        return body, _decode_results(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        problem = f"is no document of tau2-bench: {json_problem(error, body)}"
+        raise InputError(problem, path=path) from error
+
+
+def _simulation_files(path: Path, results: _Results) -> list[Path]:
+    return sorted((path.parent / SIMULATIONS).glob("*.json")) if results.simulation_index else []
+
+
 def _from_folder(path: Path, results: _Results) -> Iterator[Record]:
-    folder = path.parent / SIMULATIONS
     listed = {name_among((token(fields_of(bytes(entry)), "id"),)) for entry in results.simulation_index or ()}
-    files = sorted(folder.glob("*.json")) if results.simulation_index else []
-    missing = sorted(name for name in listed - {file.stem for file in files} if name is not None)
+    found = _simulation_files(path, results)
+    missing = sorted(name for name in listed - {file.stem for file in found} if name is not None)
     if missing:
         raise InputError(
             f"lists simulations that are not there, such as {missing[0]}",
             path=path,
-            remedy=f"Expected {folder}/{missing[0]}.json.",
+            remedy=f"Expected {path.parent / SIMULATIONS}/{missing[0]}.json.",
         )
-    for file in files:
+    for file in found:
         body = read_document(file)
         try:
             body.decode()

@@ -52,6 +52,12 @@ class _Module(Protocol):
     def read(self, path: Path, options: ReadOptions) -> Iterator[Trajectory]: ...
 
 
+class _FolderModule(_Module, Protocol):
+    """What a module offers whose sources can be more than the file that is named."""
+
+    def files(self, path: Path) -> tuple[Path, ...]: ...
+
+
 class Format(msgspec.Struct, frozen=True):
     """One source format. Its module is loaded when it is first used."""
 
@@ -63,6 +69,8 @@ class Format(msgspec.Struct, frozen=True):
     has_lines: bool = False
     """A file that holds one record per line is read in the part that `ReadOptions.part` names, any other
     one whole."""
+    has_folder: bool = False
+    """A source can be more than the file that is named: the module holds `files(path)` too."""
 
     def matches(self, head: Head) -> bool:
         """Whether a file with this head looks like one of the format."""
@@ -74,6 +82,13 @@ class Format(msgspec.Struct, frozen=True):
         Raises InputError, with file and line, for a record that the format does not allow.
         """
         return self._module().read(path, options)
+
+    def files(self, path: Path) -> tuple[Path, ...]:
+        """All files that the source `path` consists of, itself first.
+
+        Raises InputError, as `read` does, where it says what they are and cannot be read.
+        """
+        return cast(_FolderModule, self._module()).files(path) if self.has_folder else (path,)
 
     def _module(self) -> _Module:
         return cast(_Module, importlib.import_module(self.home))
