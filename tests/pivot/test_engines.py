@@ -12,6 +12,7 @@ import pytest
 from episodes import rollout, write_rollouts
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from simulations import write_results
 
 from gymbal.commands.pivot_build import pivot_build
 from gymbal.commands.pivot_shards import build_in_shards, plan_parts
@@ -147,6 +148,19 @@ def test_rows_that_are_written_twice_are_there_once(
         engine=Engine.IN_PROCESS,
         workers=3,
     )
+    assert contents(folder) == whole
+
+
+def test_duplicates_in_a_folder_of_simulations_keep_the_path_of_their_file(tmp_path: Path) -> None:
+    """Two folders ask the same, so that every row of the second one is a duplicate."""
+    sources = [write_results(tmp_path / run / "same", 2) for run in ("first", "second")]
+    folder = tmp_path / "dataset"
+    pivot_build(sources, folder)
+    whole = contents(folder)
+    skipped = [json.loads(line) for line in whole["skipped.jsonl"].splitlines()]
+    paths = [str(tmp_path / f"second/same/simulations/s{number}.json") for number in (0, 1)]
+    assert [(line["reason"], line["source"]["path"]) for line in skipped] == [("duplicate", p) for p in paths]
+    pivot_build(sources, folder, engine="processes", workers=2)
     assert contents(folder) == whole
 
 

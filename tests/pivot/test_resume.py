@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from episodes import rollout, write_rollouts
+from simulations import write_results, write_simulation
 
 from gymbal.commands import pivot_shards
 from gymbal.commands.pivot_build import pivot_build
@@ -112,6 +113,17 @@ def test_shards_of_a_changed_source_are_made_again(
     os.utime(sources[0], ns=(before.st_atime_ns, before.st_mtime_ns))
     assert sources[0].stat().st_size == before.st_size
     assert parts_worked_on(monkeypatch, sources, tmp_path / "dataset") == ["a.jsonl", "c.jsonl"]
+    assert b"ask X" in (tmp_path / "dataset/pivots.jsonl").read_bytes()
+
+
+def test_shards_of_a_folder_whose_simulation_changed_are_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folders = [tmp_path / name for name in "abc"]
+    sources = [write_results(folder, 2) for folder in folders]
+    interrupt(monkeypatch, sources, tmp_path / "dataset", KeyboardInterrupt())
+    write_simulation(folders[0], "s1", "ask X")
+    assert len(parts_worked_on(monkeypatch, sources, tmp_path / "dataset")) == 2
     assert b"ask X" in (tmp_path / "dataset/pivots.jsonl").read_bytes()
 
 

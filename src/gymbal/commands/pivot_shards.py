@@ -19,7 +19,7 @@ from gymbal.pivot.build import build_from_shards, comparator_of
 from gymbal.pivot.filters import JudgeWanted
 from gymbal.pivot.groups import Groups, RewardRange, group_rewards, groups_of, join_groups
 from gymbal.pivot.options import BuildOptions, MixedGroups, check_options
-from gymbal.pivot.shard import Shard, write_rows, write_shard
+from gymbal.pivot.shard import write_rows, write_shard
 from gymbal.readers.base.format import ReadOptions
 from gymbal.readers.base.records import record_lines
 from gymbal.readers.detect import format_named
@@ -36,12 +36,18 @@ MOST_SHARD_BYTES = 256 * 1024 * 1024
 class Part(msgspec.Struct, frozen=True, kw_only=True):
     """What a worker reads."""
 
-    path: Path
+    files: tuple[Path, ...]
+    """All of the source, that which is named first."""
     format: str
     range: ByteRange | None
-    """None: the whole file."""
+    """None: the whole source."""
     tools: bytes | None
     """Schemas for trajectories that list none."""
+
+    @property
+    def path(self) -> Path:
+        """The file that is named."""
+        return self.files[0]
 
 
 class Recipe(msgspec.Struct, frozen=True, kw_only=True):
@@ -104,13 +110,16 @@ def build_in_shards(
 
 def plan_shards(parts: Sequence[Part], recipe: Recipe, folder: Path) -> list[ShardJob]:
     """Name the file of every part's shard after all that its bytes follow from."""
-    signs = {path: signs_of(path) for path in {part.path for part in parts}}
-    names = [shard_name(number, recipe, part, signs[part.path]) for number, part in enumerate(parts)]
+    signs = {path: signs_of(path) for path in {path for part in parts for path in part.files}}
+    names = [
+        shard_name(number, recipe, part, [signs[path] for path in part.files])
+        for number, part in enumerate(parts)
+    ]
     return [ShardJob(part, recipe, folder / name) for part, name in zip(parts, names, strict=True)]
 
 
-def _shards(jobs: Sequence[ShardJob], pool: Workers, progress: Progress) -> Iterator[Shard]:
-    """Yield the shards in order; those whose file is there already are not written again."""
+def _shards(jobs: Sequence[ShardJob], pool: Workers, progress: Progress) -> Iterator[Path]:
+    """Yield the files of the shards in order; those whose file is there already are not written again."""
     missing = [job for job in jobs if not job.path.exists()]
     is_missing = {job.path for job in missing}
     written = pool.run(shard_of_part, missing)
@@ -120,7 +129,7 @@ def _shards(jobs: Sequence[ShardJob], pool: Workers, progress: Progress) -> Iter
     for job in jobs:
         if job.path in is_missing:
             next(written)
-        yield Shard(job.path, str(job.part.path))
+        yield job.path
         done += _bytes_of(job.part)
         progress(done, total)
 
@@ -135,11 +144,12 @@ def plan_parts(sources: Sources, *, shard_bytes: int) -> list[Part]:
     Raises InputError for a source that cannot be read.
     """
     parts = []
-    for path, format in zip(sources.paths, sources.formats, strict=True):
-        can_be_cut = format.has_lines and record_lines(path) is not None
-        ranges = byte_ranges(path, shard_bytes) if can_be_cut else ()
+    for files, format in zip(sources.files(), sources.formats, strict=True):
+        can_be_cut = format.has_lines and record_lines(files[0]) is not None
+        ranges = byte_ranges(files[0], shard_bytes) if can_be_cut else ()
         parts += [
-            Part(path=path, format=format.name, range=each, tools=sources.tools) for each in ranges or (None,)
+            Part(files=files, format=format.name, range=each, tools=sources.tools)
+            for each in ranges or (None,)
         ]
     return parts
 

@@ -1,8 +1,8 @@
 """Shards on their way into a dataset: a folder beside it, from which a build that was interrupted goes on.
 
 A shard's file is named after everything that its bytes follow from: the version of gymbal, what was asked
-for, the part of the source, and signs of the source's content. A shard of anything else has another name, and
-is removed before the build begins.
+for, the part of the source, and signs of what each of its files holds. A shard of anything else has another
+name, and is removed before the build begins.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from gymbal.pivot.lines import ROWS, ROWS_OF_PART, SKIPPED, rows_files, write_li
 from gymbal.pivot.metrics import encode_metrics, metrics_of
 from gymbal.pivot.options import BuildOptions, check_options
 from gymbal.pivot.row import DATASET_NAME
-from gymbal.pivot.shard import PlacedShard, Shard, WrittenShard, join_shards
+from gymbal.pivot.shard import PlacedShard, WrittenShard, join_shards
 from gymbal.verify import Comparator, ComparatorConfig
 
 METRICS, CONFIG, CARD = "metrics.json", "config.yaml", "README.md"
@@ -63,7 +63,7 @@ def build(
 
 
 def build_from_shards(
-    shards: Iterable[Shard],
+    shards: Iterable[Path],
     output: Path,
     *,
     name: str,
@@ -73,7 +73,7 @@ def build_from_shards(
     write: Callable[[Iterable[PlacedShard]], Iterable[WrittenShard]],
     overwrite: bool = False,
 ) -> BuildMetrics:
-    """Do what `build` does, byte for byte, from `shards`, which come in the order of the sources.
+    """Do what `build` does, byte for byte, from `shards`, files of drafts in the order of the sources.
 
     `write` is that of `join_shards`. Raises as `build` does, before the first shard is asked for where it
     can, and whatever `shards` and `write` raise.

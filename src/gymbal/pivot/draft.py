@@ -16,8 +16,9 @@ import msgspec
 from gymbal.errors import InputError
 from gymbal.io.write import WRITE_BUFFER_BYTES
 from gymbal.model.pivot import ActionKind
+from gymbal.model.trajectory import Source
 
-FORMAT = 2
+FORMAT = 3
 """Raised whenever what stands in a file of drafts changes."""
 
 _MAGIC = b"gymbal drafts\n"
@@ -42,8 +43,7 @@ class Draft(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
     part: str
     """The side of the split that it is on."""
-    offset: int
-    """`Source.offset` of the trajectory."""
+    source: Source
     head: memoryview
     """What stands before the input items of each row."""
     input: memoryview

@@ -19,7 +19,7 @@ import msgspec
 
 from gymbal.io.write import WRITE_BUFFER_BYTES, GatheredWriter, atomic_writer, lengthen
 from gymbal.model.pivot import ActionKind, PivotOrigin, PivotPlace
-from gymbal.model.trajectory import Source, Trajectory
+from gymbal.model.trajectory import Trajectory
 from gymbal.pivot.candidate import Judged
 from gymbal.pivot.draft import Draft, DraftLine, DraftsEnd, read_drafts, read_end, write_draft, write_end
 from gymbal.pivot.filters import JudgeWanted
@@ -28,14 +28,6 @@ from gymbal.pivot.lines import SKIPPED, duplicate_refusal, judged_lines, rows_fi
 from gymbal.pivot.metrics import Tally, count_outcome
 from gymbal.pivot.options import BuildOptions
 from gymbal.pivot.row import KEY_BYTES, Row
-
-
-class Shard(NamedTuple):
-    """The drafts of a part of one source."""
-
-    path: Path
-    source: str
-    """`Source.path` of its trajectories."""
 
 
 class _Rest(msgspec.Struct):
@@ -51,7 +43,7 @@ _REST_OPENED = b'{"":{"":'
 
 
 def write_shard(trajectories: Iterable[Trajectory], path: Path, judge: JudgeWanted) -> None:
-    """Write the drafts of `trajectories`, all of one source, to `path`, which appears when all are there.
+    """Write the drafts of `trajectories` to `path`, which appears when all are there.
 
     Raises InputError when the file cannot be written, and whatever `trajectories` raises.
     """
@@ -80,13 +72,14 @@ def _draft(judged: Judged, part: str, rows: list[Row]) -> Draft:
             lines.append(DraftLine(None, skipped_line(source, candidate.call.index, outcome)))
     # Prefixes grow: that of the last row holds all others.
     head, items, tools = rows[-1].parts[:3] if rows else (b"", b"", b"")
-    return Draft(part, source.offset, memoryview(head), memoryview(items), memoryview(tools), lines)
+    return Draft(part, source, memoryview(head), memoryview(items), memoryview(tools), lines)
 
 
 class PlacedShard(NamedTuple):
     """A shard, and where its rows go."""
 
-    shard: Shard
+    path: Path
+    """Its file of drafts."""
     files: dict[str, tuple[Path, int]]
     """By the side of the split: the file, which is long enough, and the byte at which the rows begin."""
     again: Collection[int]
@@ -103,12 +96,12 @@ class WrittenShard(NamedTuple):
 
 
 def join_shards(
-    shards: Iterable[Shard],
+    shards: Iterable[Path],
     folder: Path,
     options: BuildOptions,
     write: Callable[[Iterable[PlacedShard]], Iterable[WrittenShard]],
 ) -> Tally:
-    """Write the lines of all `shards`, in order, into `folder`, and return their counts.
+    """Write the lines of all `shards`, files of drafts, in order, into `folder`, and return their counts.
 
     `write` does `write_rows` for each shard, in any process that sees the folder, and gives the results in
     order. Raises OSError when the files cannot be written, and what `shards` and `write` raise.
@@ -124,7 +117,7 @@ def join_shards(
 
 
 def _placed(
-    shards: Iterable[Shard], folder: Path, options: BuildOptions, tally: Tally
+    shards: Iterable[Path], folder: Path, options: BuildOptions, tally: Tally
 ) -> Iterator[PlacedShard]:
     """Yield each shard with a place in the files of `folder`, and add its counts to `tally`."""
     files = {side: folder / name for side, name in rows_files(options).items()}
@@ -133,7 +126,7 @@ def _placed(
     ends = dict.fromkeys(files, 0)
     seen: set[bytes] = set()
     for shard in shards:
-        end = read_end(shard.path)
+        end = read_end(shard)
         tally.update({(group, name): count for group, name, count in end.tally})
         again = _seen_before(end.keys, seen) if options.dedupe else frozenset()
         sizes: Counter[str] = Counter()
@@ -165,19 +158,19 @@ def write_rows(placed: PlacedShard) -> WrittenShard:
     """
     shard, files, again = placed
     tally: Tally = Counter()
-    beside = shard.path.with_name(f"{shard.path.name}.skipped")
+    beside = shard.with_name(f"{shard.name}.skipped")
     with ExitStack() as stack:
         skipped = stack.enter_context(beside.open("wb", buffering=WRITE_BUFFER_BYTES))
         rows = {side: stack.enter_context(_writer_at(*place)) for side, place in files.items()}
         number = -1
-        for draft in read_drafts(shard.path):
+        for draft in read_drafts(shard):
             for line in draft.lines:
                 if line.prefix is None:
                     skipped.write(line.rest)
                     continue
                 number += 1
                 if number in again:
-                    skipped.write(_refused_line(shard.source, draft, line, tally))
+                    skipped.write(_refused_line(draft, line, tally))
                 else:
                     rows[draft.part].add((draft.head, draft.input[: line.prefix], draft.tools, line.rest))
     return WrittenShard(beside, tally)
@@ -192,7 +185,7 @@ def _writer_at(path: Path, start: int) -> Iterator[GatheredWriter]:
         writer.flush()
 
 
-def _refused_line(source: str, draft: Draft, line: DraftLine, tally: Tally) -> bytes:
+def _refused_line(draft: Draft, line: DraftLine, tally: Tally) -> bytes:
     """The skipped line of a duplicate row, which `tally` counted as kept."""
     info = _decode_rest(_REST_OPENED + line.rest).pivot_info
     origin, place = _decode_origin(info), _decode_place(info)
@@ -200,5 +193,4 @@ def _refused_line(source: str, draft: Draft, line: DraftLine, tally: Tally) -> b
     refusal = duplicate_refusal(place.uuid)
     tally.subtract(count_outcome(Row(label, origin, place, b"", (), memoryview(b"")), draft.part))
     tally.update(count_outcome(refusal, draft.part))
-    read_from = Source(path=source, line=origin.line, offset=draft.offset, record=origin.record)
-    return skipped_line(read_from, place.call, refusal)
+    return skipped_line(draft.source, place.call, refusal)
