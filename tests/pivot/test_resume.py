@@ -135,10 +135,11 @@ def test_shards_of_other_options_are_made_again(
     assert b'"reference_output"' in (tmp_path / "dataset/pivots.jsonl").read_bytes()
 
 
-def test_bad_input_leaves_no_shards_behind(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sources: list[Path]
+@pytest.mark.parametrize("error", [InputError("is bad", path="a.jsonl"), ValueError("is a fault")])
+def test_what_is_no_interruption_leaves_no_shards_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sources: list[Path], error: Exception
 ) -> None:
-    assert interrupt(monkeypatch, sources, tmp_path / "dataset", InputError("is bad", path="a.jsonl")) == []
+    assert interrupt(monkeypatch, sources, tmp_path / "dataset", error) == []
 
 
 def test_killed_build_leaves_no_dataset_and_is_taken_up(tmp_path: Path) -> None:

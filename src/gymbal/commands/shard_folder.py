@@ -17,7 +17,7 @@ from typing import Any
 
 import msgspec
 
-from gymbal.errors import GymbalError, InputError
+from gymbal.errors import InputError
 from gymbal.io.remote import RemotePath, local_folder
 from gymbal.parallel import WorkersLostError
 from gymbal.pivot.draft import FORMAT
@@ -31,8 +31,8 @@ _SIGN_BYTES = 64 * 1024
 def shard_folder(output: Path) -> Iterator[Path]:
     """Yield the folder for the shards of `output`; it is removed when the block ends.
 
-    It stays where the build was interrupted: by Ctrl-C, by the loss of workers, by a full disk. Input that is
-    at fault would be so again. Raises InputError when the folder cannot be made.
+    It stays where the build was interrupted: by Ctrl-C, by the loss of workers, by a full disk. What else
+    ends a build would end it again. Raises InputError when the folder cannot be made.
     """
     if isinstance(output, RemotePath):
         with local_folder() as local:
@@ -46,14 +46,14 @@ def shard_folder(output: Path) -> Iterator[Path]:
         raise InputError(f"cannot be written: {error.strerror or error}", path=output) from error
     try:
         yield folder
-    except GymbalError as error:
+    except Exception as error:
         if not _is_interruption(error):
             shutil.rmtree(folder, ignore_errors=True)
         raise
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def _is_interruption(error: GymbalError) -> bool:
+def _is_interruption(error: Exception) -> bool:
     cause = error.__cause__
     is_full = isinstance(cause, OSError) and cause.errno in (errno.ENOSPC, errno.EDQUOT)
     return is_full or isinstance(error, WorkersLostError)

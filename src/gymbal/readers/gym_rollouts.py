@@ -157,7 +157,10 @@ def _read_row(path: Path, record: Record, call_count_field: str | None) -> Traje
         _refuse(path, record, error.problem, error.key)
     # No item of a usual form carries token ids.
     token_ids = () if all(item.is_plain for item in items) else token_id_cut(items)
-    return _trajectory(record.source, row, seed, items, tools, instructions, count, token_ids)
+    try:
+        return _trajectory(record.source, row, seed, items, tools, instructions, count, token_ids)
+    except msgspec.DecodeError as error:  # of the fields that are taken from the row as they are
+        _refuse(path, record, f"is not a rollout: {error}")
 
 
 def _refuse(path: Path, record: Record, problem: str, key: str | None = None) -> NoReturn:

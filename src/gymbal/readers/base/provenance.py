@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 import msgspec
@@ -20,14 +21,26 @@ DOMAIN_CHARACTERS = 12
 COUNT_FIELDS = ("num_agent_messages", "num_agent_calls", "num_turns")
 """What producers call the number of model calls."""
 
+_WHOLE_NUMBER = re.compile(rb"-?[0-9]+")
+_STARTS_OF_NUMBERS = b"-0123456789tf"
+"""First bytes of numbers and truth values."""
+
+_decode_text = msgspec.json.Decoder(str).decode
+_decode_number = msgspec.json.Decoder(float | bool).decode
+
 
 def name_among(values: Iterable[bytes]) -> str | None:
-    """The first of these tokens that is a text with something in it, or a whole number."""
+    """The first of these tokens that is a text with something in it, or a whole number, however long."""
     for value in values:
-        name = msgspec.json.decode(value)
-        if isinstance(name, str | int) and not isinstance(name, bool) and name != "":
-            return str(name)
+        name = _decode_text(value) if value.startswith(b'"') else _digits(value)
+        if name:
+            return name
     return None
+
+
+def _digits(value: bytes) -> str | None:
+    """A whole number as it is written: thousands of digits make a name, though no number to work with."""
+    return value.decode() if _WHOLE_NUMBER.fullmatch(value) else None
 
 
 def task_of(fields: Fields) -> str | None:
@@ -55,19 +68,28 @@ def opening_of(seed: Sequence[Item]) -> tuple[bytes, ...]:
 
 
 def number_at(fields: Fields, path: str) -> float | None:
-    """The number or truth value at a dotted `path`; None where there is none."""
+    """The number or truth value at a dotted `path`; None where there is none.
+
+    Raises msgspec.ValidationError for a number that no float can hold.
+    """
     *outer, last = path.split(".")
     for name in outer:
         fields = fields_of(token(fields, name))
-    value = msgspec.json.decode(token(fields, last))
-    return float(value) if isinstance(value, int | float) else None
+    value = token(fields, last)
+    return float(_decode_number(value)) if value[0] in _STARTS_OF_NUMBERS else None
 
 
 def call_count_of(fields: Fields, named: str | None) -> tuple[int | None, str | None]:
-    """The record's own number of model calls and where it stands, `named` by the user or a usual name."""
+    """The record's own number of model calls and where it stands, `named` by the user or a usual name.
+
+    What is no number of calls, such as a fraction or a number that no float can hold, is passed over.
+    """
     for path in COUNT_FIELDS if named is None else (named,):
-        value = number_at(fields, path)
-        if value is not None and value == int(value):
+        try:
+            value = number_at(fields, path)
+        except msgspec.ValidationError:
+            continue
+        if value is not None and value >= 0 and value.is_integer():
             return int(value), path
     return None, None
 
@@ -78,5 +100,5 @@ def flag_of(fields: Fields, name: str) -> bool | None:
 
 
 def reward_of(fields: Fields) -> float | None:
-    """The record's `reward`."""
+    """The record's `reward`; raise as `number_at` does."""
     return None if token(fields, "reward") == NULL else number_at(fields, "reward")
