@@ -65,6 +65,27 @@ def test_folder_with_other_files_needs_leave(tmp_path: Path, present: tuple[str,
     assert [path.name for path in tmp_path.iterdir()] == ["folder"]
 
 
+def names_after_overwriting(target: Path, present: tuple[str, ...]) -> set[str]:
+    """What is in a folder with these files once NAMES are written over it, by a writer of c.txt and d.txt."""
+    target.mkdir()
+    for name in present:
+        (target / name).write_text("0")
+    with atomic_folder(target, names=NAMES, overwrite=True, earlier=[("c.txt", "d.txt")]) as folder:
+        for name in NAMES:
+            (folder / name).write_text("1")
+    return set(texts(target))
+
+
+def test_overwriting_removes_the_files_of_an_earlier_layout(tmp_path: Path) -> None:
+    found = names_after_overwriting(tmp_path / "folder", ("c.txt", "d.txt", "mine.txt"))
+    assert found == {*NAMES, "mine.txt"}
+
+
+def test_overwriting_leaves_a_part_of_an_earlier_layout_alone(tmp_path: Path) -> None:
+    found = names_after_overwriting(tmp_path / "folder", ("c.txt", "mine.txt"))
+    assert found == {*NAMES, "c.txt", "mine.txt"}
+
+
 def test_folder_that_is_empty_is_taken(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     fill(tmp_path / "folder", "1")

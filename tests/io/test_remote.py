@@ -26,6 +26,8 @@ from gymbal.errors import InputError, UsageError
 from gymbal.io.jsonl import read_lines
 from gymbal.io.remote import RemotePath, path_of
 from gymbal.io.write import write_bytes
+from gymbal.pivot.options import BuildOptions
+from gymbal.pivot.split import split_of
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "rollouts" / "tool_use.rollouts.jsonl"
 
@@ -150,6 +152,10 @@ def test_dataset_at_a_url_is_replaced_only_where_it_is_one(store: Any) -> None:
         pivot_build(source, dataset)
     pivot_build(source, dataset, overwrite=True)
     assert store.cat("/out/pivots/notes.txt") == b"mine"
+    halves = split_of({"train": 0.5, "validation": 0.5})
+    pivot_build(source, dataset, overwrite=True, options=BuildOptions(split=halves))
+    files = {"train.jsonl", "validation.jsonl", "skipped.jsonl", "metrics.json", "config.yaml", "README.md"}
+    assert names_in(store, "/out/pivots") == {*files, "notes.txt"}
 
 
 def test_failed_build_leaves_nothing_at_a_url(store: Any) -> None:

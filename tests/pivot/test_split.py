@@ -13,7 +13,8 @@ from gymbal.commands.pivot_validate import pivot_validate
 from gymbal.errors import UsageError
 from gymbal.io.decode import read_yaml
 from gymbal.model.pivot import BuildMetrics
-from gymbal.pivot.build import FILES_WITH_SPLIT
+from gymbal.pivot.build import FILES, FILES_WITH_SPLIT
+from gymbal.pivot.lines import ROWS
 from gymbal.pivot.options import BuildOptions
 from gymbal.pivot.split import PARTS, part_of, read_split, split_of
 
@@ -39,6 +40,19 @@ def test_split_puts_each_task_on_one_side(tmp_path: Path) -> None:
     assert metrics.parts == {part: 2 * len(side) for part, side in zip(PARTS, sides, strict=True)}
     assert metrics.kept == sum(metrics.parts.values())
     assert {path.name for path in folder.iterdir()} == set(FILES_WITH_SPLIT)
+
+
+@pytest.mark.parametrize("order", [((), HALVES), (HALVES, ())])
+def test_dataset_of_the_other_layout_goes_when_it_is_overwritten(tmp_path: Path, order: Any) -> None:
+    rows = [rollout("COM", seed=[{"role": "user", "content": f"task {n}"}], uuid=f"{n}") for n in range(20)]
+    source, folder = write_rollouts(tmp_path / "rollouts.jsonl", rows), tmp_path / "dataset"
+    folder.mkdir()
+    (folder / "notes.txt").write_text("mine")
+    for split in order:
+        pivot_build(source, folder, options=BuildOptions(split=split), overwrite=True)
+    wanted = FILES_WITH_SPLIT if order[-1] else FILES
+    assert {path.name for path in folder.iterdir()} == {*wanted, "notes.txt"}
+    assert len(pivot_validate(folder).files) == len(order[-1] or [ROWS])
 
 
 def test_split_stays_when_data_is_added(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from gymbal.errors import InputError, UsageError
+from gymbal.io.layout import stale_names
 from gymbal.io.remote import RemotePath, remote_folder
 from gymbal.io.write import make_folder
 
@@ -29,9 +30,9 @@ def atomic_folder(
     `names` are the files that the block writes. A `path` that holds exactly these is one that was made here
     before and is replaced; so is one that holds exactly one set of `earlier`, other names that the same
     writer gives. One that holds anything else raises UsageError, unless `overwrite`: then the
-    files in `names` are replaced one by one and the others stay. Raises InputError when the folder cannot
-    be written or the disk is full; `path` is then as it was before, except for a failure between two such
-    replacements.
+    files in `names` are replaced one by one, those of an `earlier` set that is there in full are removed, and
+    the others stay. Raises InputError when the folder cannot be written or the disk is full; `path` is then
+    as it was before, except for a failure between two such replacements.
     """
     if isinstance(path, RemotePath):
         with remote_folder(path, names=names, layouts=(names, *earlier), overwrite=overwrite) as local:
@@ -50,6 +51,8 @@ def atomic_folder(
         if others:
             for name in sorted(names):
                 (beside / name).replace(path / name)
+            for name in stale_names(others, names, earlier):
+                (path / name).unlink()
         else:
             _take_place(beside, path)
         _sync(path.parent)
@@ -62,7 +65,7 @@ def atomic_folder(
 def _check_target(
     path: Path, names: Collection[str], earlier: Collection[Collection[str]], *, overwrite: bool
 ) -> list[str]:
-    """Names in `path` that are not ours; raise when they may not be there."""
+    """All names in `path`, where some are not ours; raise when they may not be there."""
     try:
         present = sorted(entry.name for entry in path.iterdir() if entry.name != BYTECODE)
     except FileNotFoundError:

@@ -19,6 +19,7 @@ from pathlib import Path, PosixPath
 from typing import Any, TypeVar
 
 from gymbal.errors import InputError, MissingExtraError, UsageError, need
+from gymbal.io.layout import stale_names
 
 SCHEME = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]+)://")
 LOCAL = "file"
@@ -183,7 +184,7 @@ def remote_folder(
             raise UsageError(f"{path} holds other files, such as {other}", remedy="Choose a new folder.")
         with local_folder() as local:
             yield local
-            _translated(lambda: _upload(fs, local, beside, name, present - set(names), overwrite))
+            _translated(lambda: _upload(fs, local, beside, name, stale_names(present, names, layouts)))
     except OSError as error:
         raise InputError(f"cannot be written: {error.strerror or error}", path=str(path)) from error
 
@@ -222,8 +223,8 @@ def _present(fs: Any, folder: str) -> set[str]:
     return {str(each).rstrip("/").rpartition("/")[2] for each in found}
 
 
-def _upload(fs: Any, local: Path, beside: str, folder: str, old: set[str], overwrite: bool) -> None:
-    """Upload all files under other names, then move each to its own; drop those of an earlier dataset."""
+def _upload(fs: Any, local: Path, beside: str, folder: str, stale: set[str]) -> None:
+    """Upload all files under other names, then move each to its own; drop those that are `stale`."""
     files = sorted(local.iterdir())
     try:
         fs.makedirs(folder, exist_ok=True)
@@ -232,7 +233,7 @@ def _upload(fs: Any, local: Path, beside: str, folder: str, old: set[str], overw
             fs.put_file(str(file), f"{beside}/{file.name}")
         for file in files:
             fs.mv(f"{beside}/{file.name}", f"{folder}/{file.name}")
-        for name in () if overwrite else old:
+        for name in stale:
             fs.rm(f"{folder}/{name}")
     finally:
         if fs.exists(beside):
