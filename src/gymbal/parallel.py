@@ -70,6 +70,30 @@ class Workers(ABC):
             yield waiting.popleft()()
 
 
+def engine_named(name: str) -> Engine:
+    """Return the engine `name`; raise UsageError when there is none."""
+    try:
+        return Engine(name)
+    except ValueError:
+        known = ", ".join(Engine)
+        raise UsageError(f"there is no engine {name!r}", remedy=f"Known engines: {known}.") from None
+
+
+def worker_count(engine: Engine, wanted: int | None) -> int:
+    """How many workers do the work: as many as are `wanted`, by default one for each processor.
+
+    Raises UsageError where more than one is wanted in process, which is done by the caller alone.
+    """
+    if engine is not Engine.IN_PROCESS:
+        return _processors() if wanted is None else wanted
+    if wanted is not None and wanted != 1:
+        raise UsageError(
+            f"the engine {engine} has one worker, and {wanted} are asked for",
+            remedy="Name an engine with several, processes or ray, or leave the workers out.",
+        )
+    return 1
+
+
 def workers_of(engine: Engine, count: int) -> Workers:
     """The workers of an engine, to be entered.
 
@@ -95,7 +119,7 @@ def _run_alone(work: Callable[[Job], Result], jobs: Iterable[Job], workers: Work
         yield from workers.run(work, jobs)
 
 
-def default_workers() -> int:
+def _processors() -> int:
     """The processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 

@@ -214,7 +214,7 @@ def test_bad_row_is_named_and_nothing_is_left_behind(tmp_path: Path, engine: str
     source = tmp_path / "rollouts.jsonl"
     source.write_text("".join(line + "\n" for line in lines))
     with pytest.raises(InputError, match=r"rollouts\.jsonl:31 \(byte \d+\)"):
-        pivot_build(source, tmp_path / "dataset", engine=engine, workers=2)
+        pivot_build(source, tmp_path / "dataset", engine=engine, workers=1)
     assert [path.name for path in tmp_path.iterdir()] == ["rollouts.jsonl"]
 
 
@@ -222,6 +222,8 @@ def test_build_refuses_unknown_engines_and_options_before_it_starts(tmp_path: Pa
     source = write_rollouts(tmp_path / "rollouts.jsonl", [rollout("M")])
     with pytest.raises(UsageError, match="no engine 'threads'"):
         pivot_build(source, tmp_path / "dataset", engine="threads")
+    with pytest.raises(UsageError, match=r"one worker, and 3 are asked for\n.*processes or ray"):
+        pivot_build(source, tmp_path / "dataset", workers=3)
     for options, fault in ((BuildOptions(drop_messages=2.0), "drop_messages"), (BuildOptions(), "workers")):
         with pytest.raises(UsageError, match=fault):
             pivot_build(source, tmp_path / "dataset", engine="processes", workers=0, options=options)

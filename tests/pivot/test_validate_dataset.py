@@ -189,6 +189,8 @@ def test_validate_says_the_same_from_every_engine(
     assert in_process == parallel
     with pytest.raises(UsageError, match="there is no engine 'threads'"):
         pivot_validate(split_dataset, engine="threads")
+    with pytest.raises(UsageError, match="one worker, and 3 are asked for"):
+        pivot_validate(split_dataset, workers=3)
 
 
 def test_validate_places_errors_of_a_part_in_the_file(

@@ -92,7 +92,7 @@ _ENGINE_OPTIONS = (
     click.option(
         "--workers",
         type=click.IntRange(min=1),
-        help="Workers of the engine; by default one for each processor.",
+        help="Workers of processes or ray; by default one for each processor.",
     ),
 )
 

@@ -13,7 +13,7 @@ from gymbal.errors import UsageError
 from gymbal.io.remote import path_of
 from gymbal.model.pivot import BuildMetrics
 from gymbal.model.target import Target
-from gymbal.parallel import Engine, default_workers
+from gymbal.parallel import Engine, engine_named, worker_count
 from gymbal.pivot.build import build
 from gymbal.pivot.groups import group_rewards, groups_of
 from gymbal.pivot.options import BuildOptions, MixedGroups
@@ -49,8 +49,9 @@ def pivot_build(
     files alone.
 
     `engine` says where the work is done: `in-process`, over `processes`, or on `ray`, by `workers` of them:
-    as many as there are processors by default. The files that are written are the same, byte for byte. On
-    the last two, a build that was interrupted goes on where it was when the same is asked for again.
+    as many as there are processors by default, and one in process. The files that are written are the same,
+    byte for byte. On the last two, a build that was interrupted goes on where it was when the same is asked
+    for again.
     `progress` is called with the bytes of the sources that are done, and with all there are.
 
     Raises InputError for a source of no known format, one that breaks its format, and a folder that cannot
@@ -59,14 +60,15 @@ def pivot_build(
     paths = source_paths(sources)
     if not paths:
         raise UsageError("there is no source to build from")
+    runs_on = engine_named(engine)
+    count = worker_count(runs_on, workers)
     folder = path_of(output)
     chosen = options or BuildOptions()
     if threshold is None:
         threshold = SERVERS[chosen.target].default_threshold
     opened = open_sources(paths, source_format, tools)
     dataset = name_after(folder.resolve().name) if name is None else name
-    if engine != Engine.IN_PROCESS:
-        count = default_workers() if workers is None else workers
+    if runs_on is not Engine.IN_PROCESS:
         return build_in_shards(
             plan_parts(opened, shard_bytes=shard_bytes_for(paths, count)),
             folder,
@@ -74,7 +76,7 @@ def pivot_build(
             threshold=threshold,
             options=chosen,
             source_names=opened.names(),
-            engine=_engine(engine),
+            engine=runs_on,
             workers=count,
             overwrite=overwrite,
             progress=progress,
@@ -92,11 +94,3 @@ def pivot_build(
         source_names=opened.names(),
         overwrite=overwrite,
     )
-
-
-def _engine(name: str) -> Engine:
-    try:
-        return Engine(name)
-    except ValueError:
-        known = ", ".join(Engine)
-        raise UsageError(f"there is no engine {name!r}", remedy=f"Known engines: {known}.") from None

@@ -10,13 +10,12 @@ from typing import Any
 import msgspec
 
 from gymbal.commands.dataset_files import rows_files_of
-from gymbal.errors import UsageError
 from gymbal.io.decode import read_yaml
 from gymbal.io.jsonl import COMPRESSED_SUFFIXES
 from gymbal.io.remote import path_of
 from gymbal.model.pivot import ValidationReport
 from gymbal.model.target import Target
-from gymbal.parallel import Engine, default_workers, run_all
+from gymbal.parallel import Engine, engine_named, run_all, worker_count
 from gymbal.pivot.build import CONFIG
 from gymbal.pivot.config import read_gym_config
 from gymbal.pivot.rules import RULES
@@ -60,13 +59,15 @@ def pivot_validate(
     a sample of the rows too, of `options.sample` or `DEFAULT_SAMPLE` of those that break no rule.
 
     `engine` says where the work is done: `in-process`, over `processes`, or on `ray`, by `workers` of them:
-    as many as there are processors by default. The report is the same.
+    as many as there are processors by default, and one in process. The report is the same.
 
     Raises InputError for what cannot be read, UsageError for arguments that make no sense, MissingExtraError
     where no Gym of `gym_python` can be asked.
     """
     chosen = options or ValidateOptions()
     check_validate_options(chosen)
+    runs_on = engine_named(engine)
+    count = worker_count(runs_on, workers)
     sample = 0 if gym_python is None else chosen.sample or DEFAULT_SAMPLE
     chosen = msgspec.structs.replace(chosen, sample=sample)
     dataset = path_of(path)
@@ -75,17 +76,14 @@ def pivot_validate(
     gym_config = None if config_path is None else read_yaml(config_path)
     verifier = target_of_file(files[0], gym_config) if target is None else target_named(target)
     scoring = None if gym_config is None else read_gym_config(gym_config)
-    count = default_workers() if workers is None else workers
     checked = validate(
         files[0] if len(files) == 1 else dataset,
         files,
         scoring,
         config_path=None if config_path is None else str(config_path),
         options=chosen,
-        parts=partial(_parts, size=_part_bytes(files, engine, count)),
-        check_parts=partial(
-            _check_parts, target=verifier, config=gym_config, engine=_engine(engine), workers=count
-        ),
+        parts=partial(_parts, size=_part_bytes(files, runs_on, count)),
+        check_parts=partial(_check_parts, target=verifier, config=gym_config, engine=runs_on, workers=count),
         rules=RULES if verifier is Target.SINGLE_STEP else rules_of(verifier),
     )
     report = msgspec.structs.replace(checked.report, target=verifier)
@@ -103,9 +101,9 @@ def _config_of(dataset: Path, config: str | Path | None) -> Path | None:
     return own if dataset.is_dir() and own.is_file() else None
 
 
-def _part_bytes(files: Sequence[Path], engine: str, workers: int) -> int | None:
+def _part_bytes(files: Sequence[Path], engine: Engine, workers: int) -> int | None:
     """A size of parts that keeps all workers busy; None where there is but one."""
-    if engine == Engine.IN_PROCESS:
+    if engine is Engine.IN_PROCESS:
         return None
     total = sum(file.stat().st_size for file in files if file.is_file())
     return min(max(total // (max(workers, 1) * PARTS_PER_WORKER) + 1, LEAST_PART_BYTES), MOST_PART_BYTES)
@@ -127,11 +125,3 @@ def _check_parts(
         return run_all(check_part, jobs, engine=engine, workers=workers)
     targeted = [TargetJob(job, target, config) for job in jobs]
     return run_all(check_target_part, targeted, engine=engine, workers=workers)
-
-
-def _engine(name: str) -> Engine:
-    try:
-        return Engine(name)
-    except ValueError:
-        known = ", ".join(Engine)
-        raise UsageError(f"there is no engine {name!r}", remedy=f"Known engines: {known}.") from None
