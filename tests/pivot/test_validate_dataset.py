@@ -10,7 +10,6 @@ from episodes import read_rows, rollout, write_rollouts
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gymbal.commands import pivot_validate as command
 from gymbal.commands.pivot_build import pivot_build
 from gymbal.commands.pivot_validate import pivot_validate
 from gymbal.errors import InputError, UsageError
@@ -175,7 +174,7 @@ def test_validate_says_the_same_of_any_parts(
 def test_validate_says_the_same_from_every_engine(
     split_dataset: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(command, "LEAST_PART_BYTES", 1)
+    monkeypatch.setattr("gymbal.io.shards.LEAST_PART_BYTES", 1)
     train = split_dataset / "train.jsonl"
     rows = read_rows(train)
     rows[1]["responses_create_params"]["tool_choice"] = "required"

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from gymbal.commands.dataset_files import name_after
-from gymbal.commands.pivot_shards import build_in_shards, plan_parts, shard_bytes_for
+from gymbal.commands.pivot_shards import SHARDS_PER_WORKER, build_in_shards, plan_parts
 from gymbal.commands.progress import Progress, ignore_progress, with_progress
 from gymbal.commands.sources import open_sources, source_paths
 from gymbal.errors import UsageError
 from gymbal.io.remote import path_of
+from gymbal.io.shards import part_bytes
 from gymbal.model.pivot import BuildMetrics
 from gymbal.model.target import Target
 from gymbal.parallel import Engine, engine_named, worker_count
@@ -70,7 +71,7 @@ def pivot_build(
     dataset = name_after(folder.resolve().name) if name is None else name
     if runs_on is not Engine.IN_PROCESS:
         return build_in_shards(
-            plan_parts(opened, shard_bytes=shard_bytes_for(paths, count)),
+            plan_parts(opened, shard_bytes=part_bytes(paths, count * SHARDS_PER_WORKER)),
             folder,
             name=dataset,
             threshold=threshold,

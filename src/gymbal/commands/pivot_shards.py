@@ -28,10 +28,6 @@ from gymbal.readers.tools_file import with_tools
 SHARDS_PER_WORKER = 8
 """So many that workers end at about the same time, so few that starting one costs nothing."""
 
-LEAST_SHARD_BYTES = 4 * 1024 * 1024
-MOST_SHARD_BYTES = 256 * 1024 * 1024
-"""What is lost when a worker is killed."""
-
 
 class Part(msgspec.Struct, frozen=True, kw_only=True):
     """What a worker reads."""
@@ -152,12 +148,6 @@ def plan_parts(sources: Sources, *, shard_bytes: int) -> list[Part]:
             for each in ranges or (None,)
         ]
     return parts
-
-
-def shard_bytes_for(paths: Sequence[Path], workers: int) -> int:
-    """A size of shards that keeps all workers busy."""
-    total = sum(path.stat().st_size for path in paths if path.is_file())
-    return min(max(total // (max(workers, 1) * SHARDS_PER_WORKER) + 1, LEAST_SHARD_BYTES), MOST_SHARD_BYTES)
 
 
 def shard_of_part(job: ShardJob) -> None:

@@ -13,6 +13,7 @@ from gymbal.commands.dataset_files import rows_files_of
 from gymbal.io.decode import read_yaml
 from gymbal.io.jsonl import COMPRESSED_SUFFIXES
 from gymbal.io.remote import path_of
+from gymbal.io.shards import part_bytes
 from gymbal.model.pivot import ValidationReport
 from gymbal.model.target import Target
 from gymbal.parallel import Engine, engine_named, run_all, worker_count
@@ -28,10 +29,6 @@ from gymbal.pivot.validate_part import PartFindings, PartJob, check_part
 
 PARTS_PER_WORKER = 4
 """So many that workers end at about the same time, so few that starting one costs nothing."""
-
-LEAST_PART_BYTES = 4 * 1024 * 1024
-MOST_PART_BYTES = 256 * 1024 * 1024
-"""What is lost when a worker is killed."""
 
 DEFAULT_SAMPLE = 100
 """Rows that an installed Gym judges."""
@@ -105,8 +102,7 @@ def _part_bytes(files: Sequence[Path], engine: Engine, workers: int) -> int | No
     """A size of parts that keeps all workers busy; None where there is but one."""
     if engine is Engine.IN_PROCESS:
         return None
-    total = sum(file.stat().st_size for file in files if file.is_file())
-    return min(max(total // (max(workers, 1) * PARTS_PER_WORKER) + 1, LEAST_PART_BYTES), MOST_PART_BYTES)
+    return part_bytes(files, workers * PARTS_PER_WORKER)
 
 
 def _parts(file: Path, *, size: int | None) -> Sequence[Part]:

@@ -6,7 +6,7 @@ cuts fall, and a range may hold none.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from io import FileIO
 from pathlib import Path
 
@@ -14,6 +14,11 @@ import msgspec
 
 from gymbal.errors import InputError
 from gymbal.io.jsonl import COMPRESSED_SUFFIXES, READ_BUFFER_BYTES, Line, line_of, open_bytes, split_lines
+
+LEAST_PART_BYTES = 4 * 1024 * 1024
+"""Starting a part costs nothing beside reading it."""
+MOST_PART_BYTES = 256 * 1024 * 1024
+"""What is lost when a worker is killed."""
 
 _LOOK_BACK_BYTES = 4096
 
@@ -25,6 +30,12 @@ class ByteRange(msgspec.Struct, frozen=True):
     stop: int
     lines_before: int
     """Lines that begin before `start`."""
+
+
+def part_bytes(paths: Iterable[Path], parts: int) -> int:
+    """A size that cuts what `paths` hold into about so many `parts`, within the limits of one."""
+    total = sum(path.stat().st_size for path in paths if path.is_file())
+    return min(max(total // max(parts, 1) + 1, LEAST_PART_BYTES), MOST_PART_BYTES)
 
 
 def byte_ranges(path: Path, size: int) -> tuple[ByteRange, ...]:
