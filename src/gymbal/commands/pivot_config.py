@@ -11,7 +11,7 @@ from gymbal.io.remote import path_of
 from gymbal.io.write import write_bytes
 from gymbal.model.pivot_config import ConfigResult, GymCheck
 from gymbal.pivot.agents import count_agents
-from gymbal.pivot.build import comparator_of
+from gymbal.pivot.build import check_name_and_threshold
 from gymbal.pivot.config import config_yaml
 from gymbal.pivot.lines import ROWS
 from gymbal.pivot.row import DATASET_NAME, agent_name
@@ -61,7 +61,7 @@ def pivot_config(
     agent = only_agent(agents)
     if name is None:
         name = _name_of(source) if agent is None else agent.removesuffix("_agent")
-    comparator_of(name, threshold)
+    check_name_and_threshold(name, threshold)
     if written.exists() and not overwrite:
         raise UsageError(f"{written} exists", remedy="Choose another name, or overwrite it.")
     gym = find_gym(gym_python) if check else None

@@ -19,7 +19,7 @@ from gymbal.io.remote import path_of
 from gymbal.model.export import ExportReport, LeftOut, LeftOutReason
 from gymbal.model.pivot_index import PivotEntry
 from gymbal.model.target import Target
-from gymbal.pivot.build import comparator_of
+from gymbal.pivot.build import check_name_and_threshold
 from gymbal.pivot.export.chat_template import read_chat_template
 from gymbal.pivot.export.notes import notes_of
 from gymbal.pivot.export.parquet import has_parquet, need_parquet
@@ -64,7 +64,7 @@ def pivot_export(
     agent = _agent_of(opened)
     dataset = name or (name_after(target.name) if agent is None else agent.removesuffix("_agent"))
     scoring = scoring_of(opened, agent, threshold)
-    comparator_of(dataset, scoring.threshold)
+    check_name_and_threshold(dataset, scoring.threshold)
     comparator = _comparator(format, scoring)
     if format.needs_template and template is None:
         raise UsageError(

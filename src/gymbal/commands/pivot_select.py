@@ -15,7 +15,7 @@ from gymbal.io.folder import atomic_folder
 from gymbal.io.profile_file import read_profile
 from gymbal.io.remote import path_of
 from gymbal.model.selection import SelectionMetrics
-from gymbal.pivot.build import CARD, CONFIG, DESCRIPTIONS, METRICS, comparator_of
+from gymbal.pivot.build import CARD, CONFIG, DESCRIPTIONS, METRICS, check_name_and_threshold
 from gymbal.pivot.row import agent_name
 from gymbal.pivot.selection.card import card
 from gymbal.pivot.selection.contamination import Avoided
@@ -59,7 +59,7 @@ def pivot_select(
     agent = _agent_of(opened, rates, path_of(profile))
     dataset = _name(name, agent, target)
     scoring = scoring_of(opened, agent, threshold)
-    comparator_of(dataset, scoring.threshold)
+    check_name_and_threshold(dataset, scoring.threshold)
     setting = Setting(dataset, str(pivots), str(profile), chosen, tuple(map(str, avoid)), scoring.unwritten)
     files = rows_files(chosen)
     with atomic_folder(

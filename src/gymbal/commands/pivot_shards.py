@@ -15,7 +15,7 @@ from gymbal.io.shards import ByteRange, byte_ranges
 from gymbal.model.pivot import BuildMetrics
 from gymbal.model.trajectory import Trajectory
 from gymbal.parallel import Engine, Workers, workers_of
-from gymbal.pivot.build import build_from_shards, comparator_of
+from gymbal.pivot.build import build_from_shards, check_name_and_threshold, comparator_of
 from gymbal.pivot.filters import JudgeWanted
 from gymbal.pivot.groups import Groups, RewardRange, group_rewards, groups_of, join_groups
 from gymbal.pivot.options import BuildOptions, MixedGroups, check_options
@@ -81,7 +81,7 @@ def build_in_shards(
     `source_names` is that of `filters.JudgeWanted`.
     Shards that an interrupted build of the same left behind are taken as they are.
     """
-    comparator_of(name, threshold)
+    check_name_and_threshold(name, threshold)
     check_options(options)
     with shard_folder(output) as folder, workers_of(engine, workers) as pool:
         groups: Groups = {}

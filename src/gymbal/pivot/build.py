@@ -78,7 +78,7 @@ def build_from_shards(
     `write` is that of `join_shards`. Raises as `build` does, before the first shard is asked for where it
     can, and whatever `shards` and `write` raise.
     """
-    comparator_of(name, threshold)
+    check_name_and_threshold(name, threshold)
     check_options(options)
     with dataset_folder(output, options, overwrite=overwrite) as folder:
         tally = join_shards(shards, folder, options, write)
@@ -104,9 +104,14 @@ def write_descriptions(
 
 
 def comparator_of(name: str, threshold: float) -> Comparator:
-    """The comparator that the dataset's config asks for; raise UsageError where no config can."""
+    """The comparator that the dataset's config asks for; raise as `check_name_and_threshold` does."""
+    check_name_and_threshold(name, threshold)
+    return Comparator(ComparatorConfig(word_count_similarity_threshold=threshold))
+
+
+def check_name_and_threshold(name: str, threshold: float) -> None:
+    """Raise UsageError where no config of a dataset can have them."""
     if DATASET_NAME.fullmatch(name) is None:
         raise UsageError(f"the dataset name {name!r} must be letters, digits and underscores, no digit first")
     if not 0.0 <= threshold <= 1.0:
         raise UsageError(f"the threshold must be between 0 and 1, found {threshold}")
-    return Comparator(ComparatorConfig(word_count_similarity_threshold=threshold))
