@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from gymbal.commands.open_pivots import Pivots
-from gymbal.errors import InputError
+from gymbal.commands.open_pivots import Pivots, refuse_empty
 from gymbal.model.pivot_index import PivotEntry
 
 
@@ -18,5 +17,5 @@ def different_pivots(pivots: Pivots) -> tuple[list[PivotEntry], int]:
         rows += 1
         entries.setdefault(entry.id, entry)
     if not entries:
-        raise InputError("holds no pivots", path=pivots.files[0])
+        refuse_empty(pivots)
     return list(entries.values()), rows - len(entries)

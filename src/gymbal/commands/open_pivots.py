@@ -13,7 +13,7 @@ from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, NoReturn, Protocol
 
 from gymbal.commands.dataset_files import rows_files_of
 from gymbal.errors import InputError
@@ -65,6 +65,11 @@ def open_pivots(path: str | Path) -> Pivots:
     if not named.is_dir() and is_index(named):
         return IndexedPivots(named)
     return PivotRows(list(rows_files_of(named).values()))
+
+
+def refuse_empty(pivots: Pivots) -> NoReturn:
+    """Raise InputError for a dataset without a pivot: nothing can be said of it, and nothing made of it."""
+    raise InputError("holds no pivots", path=pivots.files[0])
 
 
 def digest_of(pivots: Pivots) -> str:

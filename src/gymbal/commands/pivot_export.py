@@ -10,10 +10,10 @@ import msgspec
 
 from gymbal.commands.dataset_files import name_after, rows_files_of
 from gymbal.commands.export_rows import Refused, RowMaker
-from gymbal.commands.open_pivots import Pivots, open_pivots
+from gymbal.commands.open_pivots import Pivots, open_pivots, refuse_empty
 from gymbal.commands.pivot_config import only_agent
 from gymbal.commands.scoring_of import Scoring, scoring_of
-from gymbal.errors import InputError, UsageError
+from gymbal.errors import UsageError
 from gymbal.io.folder import atomic_folder
 from gymbal.io.remote import path_of
 from gymbal.model.export import ExportReport, LeftOut, LeftOutReason
@@ -103,7 +103,7 @@ class _Sides:
 def _agent_of(pivots: Pivots) -> str | None:
     agents = Counter(entry.agent for entry in pivots)
     if not agents:
-        raise InputError("holds no pivots", path=pivots.files[0])
+        refuse_empty(pivots)
     return only_agent(agents)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from gymbal.commands.different_pivots import different_pivots
 from gymbal.commands.open_pivots import Pivots, digest_of, open_pivots
 from gymbal.errors import InputError, UsageError
 from gymbal.io.decode import read_yaml
@@ -164,9 +165,8 @@ def _rows(
     scorers = (RowScorer(was.config, was.options), RowScorer(now.config, now.options))
     ready: dict[str, tuple[ReadyRow, ReadyRow]] = {}
     unscorable: set[str] = set()
-    for entry in opened:
-        if entry.id in ready or entry.id in unscorable:
-            continue
+    entries, _ = different_pivots(opened)
+    for entry in entries:
         row = opened.row(entry)
         try:
             ready[entry.id] = (scorers[0].ready(row), scorers[1].ready(row))
@@ -174,8 +174,6 @@ def _rows(
             unscorable.add(entry.id)
         else:
             tally.add_label(*ready[entry.id])
-    if not ready and not unscorable:
-        raise InputError("holds no pivots", path=opened.files[0])
     return ready, unscorable
 
 

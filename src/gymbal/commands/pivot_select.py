@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from gymbal.commands.dataset_files import name_after
-from gymbal.commands.open_pivots import Pivots, open_pivots
+from gymbal.commands.open_pivots import Pivots, open_pivots, refuse_empty
 from gymbal.commands.pivot_config import only_agent
 from gymbal.commands.scoring_of import scoring_of
 from gymbal.errors import InputError, UsageError
@@ -93,7 +93,7 @@ def _agent_of(pivots: Pivots, rates: Rates, profile: Path) -> str | None:
         agents[entry.agent] += 1
         known += entry.id in rates
     if not agents:
-        raise InputError("holds no pivots", path=pivots.files[0])
+        refuse_empty(pivots)
     if not known:
         raise InputError(
             f"names none of the {agents.total()} pivots of {pivots.files[0]}",
