@@ -110,7 +110,7 @@ def test_only_files_of_one_record_per_line_are_cut(
     metrics = pivot_build(source, folder)
     whole = contents(folder)
     shutil.rmtree(folder)
-    parts = plan_parts([source], None, None, shard_bytes=611)
+    parts = plan_parts(open_sources([source]), shard_bytes=611)
     assert (len(parts) > 1) is is_cut
     joined = build_in_shards(
         parts,

@@ -79,7 +79,10 @@ def test_reader_copes_with_any_change_of_a_record(name: str, data: st.DataObject
         [json.loads(line) for line in text.splitlines()] if file.suffix == ".jsonl" else json.loads(text)
     )
     for _ in range(data.draw(st.integers(1, 2))):
-        path = data.draw(st.sampled_from(paths_in(document)))
+        paths = paths_in(document)
+        if not paths:
+            break  # its only record was taken away
+        path = data.draw(st.sampled_from(paths))
         document = changed(document, path, data.draw(ODD), delete=data.draw(st.booleans()))
     with TemporaryDirectory() as folder:
         source = written(document, file.suffix, Path(folder))
