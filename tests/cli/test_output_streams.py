@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
-RUNS = Path(__file__).parents[2] / "examples" / "runs"
+EXAMPLES = Path(__file__).parents[2] / "examples"
+RUNS = EXAMPLES / "runs"
+PIVOTS = str(EXAMPLES / "pivots" / "rated.jsonl")
 BASELINE = str(RUNS / "baseline")
 CANDIDATE = str(RUNS / "candidate")
 
@@ -28,9 +30,59 @@ def run_in_shell(
     )
 
 
+def run_without_reader(*arguments: str, error: bool = False, **environment: str) -> int:
+    """Run gymbal with a pipe that nobody reads as its output, and its standard error too where `error`."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "gymbal", *arguments],
+            stdout=writer,
+            stderr=writer if error else subprocess.PIPE,
+            check=False,
+            env={**os.environ, **environment},
+        )
+    finally:
+        os.close(writer)
+    assert not done.stderr
+    return done.returncode
+
+
+@pytest.mark.parametrize("environment", [{}, {"FORCE_COLOR": "1"}])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--help",),
+        ("gate", "--help"),
+        ("triage", BASELINE, CANDIDATE),
+        ("triage", BASELINE, CANDIDATE, "--format", "json"),
+        ("pivot", "validate", PIVOTS),
+    ],
+)
+def test_a_pipe_without_a_reader_is_no_verdict(
+    arguments: tuple[str, ...], environment: dict[str, str]
+) -> None:
+    # 128 + 13, the number of SIGPIPE: what a shell reports for a program that the signal ended.
+    assert run_without_reader(*arguments, **environment) == 141
+
+
+def test_an_error_that_nobody_reads_is_no_verdict() -> None:
+    assert run_without_reader("triage", "nowhere", CANDIDATE, error=True) == 141
+
+
+def test_a_recorded_command_keeps_its_exit_code_where_nobody_reads_the_warnings() -> None:
+    command = ("record", "--", sys.executable, "-c", "raise SystemExit(7)")
+    assert run_without_reader(*command, error=True) == 7
+
+
 def test_a_closed_standard_output_keeps_the_exit_code() -> None:
     done = run_in_shell("triage", BASELINE, CANDIDATE, redirect=">&-")
     assert (done.returncode, done.stderr) == (1, b"")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_a_message_on_a_full_disk_is_still_an_error() -> None:
+    assert run_in_shell("triage", "nowhere", CANDIDATE, redirect="2>/dev/full").returncode == 2
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")

@@ -6,7 +6,9 @@ import importlib
 import io
 import os
 import sys
-from typing import cast
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, cast
 
 import click
 
@@ -32,8 +34,28 @@ UNWRITABLE_EXIT = 2
 """Standard output cannot be written: the disk is full, for one."""
 
 
+class _ReaderGoneError(Exception):
+    """Nobody reads standard output any more. No OSError: click would exit with 1, which is a verdict here."""
+
+
+@contextmanager
+def _hidden_from_click() -> Iterator[None]:
+    try:
+        yield
+    except BrokenPipeError as error:
+        raise _ReaderGoneError from error
+
+
 class LazyGroup(click.Group):
     """A group that imports a command's module only when that command is asked for."""
+
+    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
+        with _hidden_from_click():
+            return super().make_context(*args, **kwargs)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with _hidden_from_click():
+            return super().invoke(ctx)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -74,27 +96,39 @@ def main() -> None:
     """Run the command line and exit with its code."""
     _show_what_the_terminal_cannot()
     try:
+        code = _run()
+    except (_ReaderGoneError, BrokenPipeError):
+        _drop_unwritten()
+        code = BROKEN_PIPE_EXIT
+    except OSError:
+        # Standard error cannot be written either.
+        code = UNWRITABLE_EXIT
+    sys.exit(code)
+
+
+def _run() -> int:
+    """Run the command line and return its exit code; errors are said on standard error."""
+    try:
         code = gymbal.main(prog_name="gymbal", standalone_mode=False)
         # Python has no standard output at all where it was closed.
         if sys.stdout is not None:
             sys.stdout.flush()
     except GymbalError as error:
         click.echo(f"gymbal: {_escaped_lines(str(error))}", err=True)
-        code = error.exit_code
+        return error.exit_code
     except click.ClickException as error:
         error.show()
-        code = error.exit_code
+        return error.exit_code
     except (click.Abort, KeyboardInterrupt):
-        code = INTERRUPTED_EXIT
+        return INTERRUPTED_EXIT
     except BrokenPipeError:
-        _drop_unwritten()
-        code = BROKEN_PIPE_EXIT
+        raise
     except OSError as error:
         # Readers and writers of files raise InputError: what is left is the result itself.
         _drop_unwritten()
         click.echo(f"gymbal: cannot write the result: {_escaped_lines(str(error))}", err=True)
-        code = UNWRITABLE_EXIT
-    sys.exit(code if isinstance(code, int) else 0)
+        return UNWRITABLE_EXIT
+    return code if isinstance(code, int) else 0
 
 
 def _show_what_the_terminal_cannot() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import click
 
 
@@ -34,6 +36,8 @@ def record(command: tuple[str, ...], rollouts: str | None, keep: tuple[str, ...]
     from gymbal.probe.wrapped import Ended, end_like
 
     recording = run_recorded(command, rollouts=rollouts, keep=keep, wait=wait)
-    for problem in recording.problems:
-        click.echo(f"gymbal record: {problem}", err=True)
+    # The exit code is the command's, whoever reads this.
+    with suppress(OSError):
+        for problem in recording.problems:
+            click.echo(f"gymbal record: {problem}", err=True)
     raise SystemExit(end_like(Ended(exit_code=recording.exit_code, signal=recording.signal)))
