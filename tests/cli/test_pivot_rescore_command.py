@@ -61,5 +61,6 @@ def test_rescore_refuses_what_it_cannot_use(tmp_path: Path) -> None:
     assert_refused(gymbal(*asked), "no other settings are given")
     assert_refused(gymbal(*asked, "--set", "keep_quotes"), "--set must be KEY=VALUE")
     assert_refused(gymbal(*asked, "--set", "keep_quotes=perhaps"), "keep_quotes must be true or false")
+    assert_refused(gymbal(*asked, "--set", "list_f1_threshold=NaN"), "must be a number, found 'NaN'")
     assert_refused(gymbal(*asked, "--config", tmp_path / "none.yaml"), "none.yaml")
     assert_refused(gymbal("pivot", "rescore", PIVOTS, "--pivots", PIVOTS, "--set", STRICTER), "rated.jsonl")

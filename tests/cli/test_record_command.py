@@ -275,6 +275,13 @@ def test_recorder_that_fails_costs_the_command_nothing(folder: Path, monkeypatch
     assert "the recorder failed" in recording.problems[0]
 
 
+@pytest.mark.parametrize("wait", ["nan", "-1"])
+def test_a_wait_that_is_no_time_is_refused_before_anything_runs(wait: str, folder: Path) -> None:
+    done = recorded(*python("print('ran')"), options=("--rollouts", "r.jsonl", "--wait", wait))
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b"Traceback" not in done.stderr
+
+
 def test_killed_wrapper_takes_the_command_along_and_leaves_a_launch_without_end(folder: Path) -> None:
     code = RUN + "\nimport time\nsys.stdout.flush()\ntime.sleep(600)"
     process = subprocess.Popen(

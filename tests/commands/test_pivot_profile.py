@@ -30,6 +30,7 @@ from gymbal.model.profile_report import ProfileProgress, ProfileReport, SampledR
 from gymbal.model.sampling import Api, Budget, Prices, SamplingEnd, SamplingLimits
 from gymbal.sampling.client import EndpointError
 
+NAN = float("nan")
 QUICK = SamplingLimits(concurrency=16, timeout=20.0, attempts=8, first_wait=0.01, longest_wait=0.05)
 EXAMPLE = Path(__file__).parents[2] / "examples" / "rollouts" / "tool_use.rollouts.jsonl"
 
@@ -395,6 +396,16 @@ def test_a_config_that_does_not_score_the_rows_is_refused(tmp_path: Path) -> Non
         ({"limits": SamplingLimits(concurrency=0)}, "concurrency"),
         ({"budget": Budget(tokens=0)}, "budget"),
         ({"budget": Budget(cost=1.0)}, "prices"),
+        ({"budget": Budget(cost=NAN, prices=Prices(input=1.0, output=1.0))}, "budget in money"),
+        ({"budget": Budget(cost=1.0, prices=Prices(input=NAN, output=1.0))}, "price of input tokens"),
+        ({"budget": Budget(cost=1.0, prices=Prices(input=1.0, output=-1.0))}, "price of output tokens"),
+        ({"budget": Budget(prices=Prices(input=1.0, output=1.0, cached=NAN))}, "price of cached tokens"),
+        ({"limits": SamplingLimits(timeout=NAN)}, "timeout"),
+        ({"temperature": NAN}, "temperature must be a finite number"),
+        ({"temperature": float("inf")}, "temperature must be a finite number"),
+        ({"top_p": NAN}, "top_p must be above 0 and at most 1"),
+        ({"max_output_tokens": 0}, "longest answer"),
+        ({"extra_body": {"a": [NAN]}}, "extra body is not JSON"),
         ({"api_key_env": "NO_SUCH_KEY_HERE"}, "NO_SUCH_KEY_HERE"),
     ],
 )
@@ -402,8 +413,11 @@ def test_profile_refuses_options_that_make_no_sense(
     options: dict[str, Any], said: str, tmp_path: Path
 ) -> None:
     rows = write_rows(tmp_path / "rows.jsonl", [order_row(0, 1.0)])
-    with PolicyServer() as server, pytest.raises(UsageError, match=said):
-        profile(server, rows, **options)
+    with PolicyServer() as server:
+        with pytest.raises(UsageError, match=said):
+            profile(server, rows, **options)
+        assert server.seen.requests == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["rows.jsonl"]
 
 
 @pytest.mark.parametrize(

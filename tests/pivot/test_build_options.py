@@ -199,7 +199,8 @@ def test_build_gives_the_first_reason_of_several(tmp_path: Path) -> None:
         ({"drop_messages": 1.5}, "drop_messages must be between 0 and 1"),
         ({"drop_messages": float("nan")}, "drop_messages must be between 0 and 1"),
         ({"max_input_characters": 0}, "max_input_characters must be at least 1"),
-        ({"min_reward": float("nan")}, "min_reward is not a number"),
+        ({"min_reward": float("nan")}, "min_reward must be a finite number, found nan"),
+        ({"min_reward": float("inf")}, "min_reward must be a finite number, found inf"),
     ],
 )
 def test_build_refuses_impossible_options(tmp_path: Path, options: Json, problem: str) -> None:

@@ -45,6 +45,8 @@ def test_config_without_word_threshold_is_refused() -> None:
         ("word_count_similarity_threshold", "0.1"),
         ("word_count_similarity_threshold", True),
         ("word_count_similarity_threshold", 10**400),
+        ("word_count_similarity_threshold", float("nan")),
+        ("list_f1_max_actual_to_expected_ratio", float("inf")),
         ("floating_point_comparison_threshold", None),
         ("parallel_tool_call_rewarding", 1),
         ("allow_subset", "yes"),

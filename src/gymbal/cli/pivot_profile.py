@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import TYPE_CHECKING, Any
 
 import click
+import msgspec
 
 from gymbal.cli.render import emit, format_option
 from gymbal.errors import UsageError
@@ -195,8 +195,9 @@ def _object(text: str | None) -> dict[str, Any]:
     if text is None:
         return {}
     try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
+        # Unlike json.loads, this takes no NaN and no number that is too large.
+        value = msgspec.json.decode(text)
+    except (msgspec.DecodeError, ValueError, RecursionError):
         value = None
     if not isinstance(value, dict):
         raise UsageError("--extra-body must be a JSON object")

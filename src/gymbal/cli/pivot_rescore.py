@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import click
+import msgspec
 
 from gymbal.cli.render import emit, format_option
 from gymbal.errors import UsageError
@@ -77,6 +77,6 @@ def _option(text: str) -> tuple[str, Any]:
     if not sign or not name:
         raise UsageError(f"--set must be KEY=VALUE, found {text!r}")
     try:
-        return name, json.loads(value)
-    except (ValueError, RecursionError):
+        return name, msgspec.json.decode(value)
+    except (msgspec.DecodeError, ValueError, RecursionError):
         return name, value

@@ -10,6 +10,7 @@ from typing import Any
 
 from gymbal.commands.different_pivots import different_pivots
 from gymbal.commands.open_pivots import Pivots, digest_of, open_pivots
+from gymbal.commands.profile_options import check_profile_options
 from gymbal.commands.profile_plan import ProfilePlan
 from gymbal.errors import InputError, UsageError
 from gymbal.io.decode import read_yaml
@@ -78,7 +79,15 @@ def pivot_profile(
     """
     started = time.monotonic()
     limits, budget = limits or SamplingLimits(), budget or Budget()
-    _check(k, limits, budget)
+    check_profile_options(
+        k=k,
+        temperature=temperature,
+        top_p=top_p,
+        max_output_tokens=max_output_tokens,
+        extra_body=extra_body or {},
+        limits=limits,
+        budget=budget,
+    )
     output = Path(output)
     check_target(output)
     journal_path = output.with_name(output.name.removesuffix(".jsonl") + JOURNAL_ENDING)
@@ -116,15 +125,6 @@ def pivot_profile(
         sampled=_sampled(plan, settings, end, journal_path, _tokens(meter, budget), started),
         notes=tuple(_notes(tally, settings, scorer)),
     )
-
-
-def _check(k: int, limits: SamplingLimits, budget: Budget) -> None:
-    if k < 2:
-        raise UsageError(f"k must be at least 2, found {k}: one sample is never mixed")
-    if limits.concurrency < 1 or limits.attempts < 1 or limits.timeout <= 0:
-        raise UsageError("concurrency and attempts must be at least 1, and the timeout above 0")
-    if any(value is not None and value <= 0 for value in (budget.tokens, budget.cost)):
-        raise UsageError("a budget must be above 0")
 
 
 def _api(wanted: str, journal: Path, endpoint: Endpoint, limits: SamplingLimits, model: str) -> Api:

@@ -9,11 +9,13 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from math import inf
 from pathlib import Path
 from signal import Signals
 
 import msgspec
 
+from gymbal.errors import UsageError
 from gymbal.model.recording import LaunchEnd, LaunchPlan, Recording
 from gymbal.probe.wrapped import Ended, Helper, start_wrapped
 
@@ -45,8 +47,11 @@ def record(
 
     `rollouts` names that file where the command does not; `keep` adds environment variables to those that are
     recorded; `wait` is how many seconds unfinished questions get once the command has ended. A failure to
-    record is a problem of the recording, never of the command.
+    record is a problem of the recording, never of the command. Raises UsageError for a `wait` that is no
+    number of seconds; nothing is then run.
     """
+    if not 0.0 <= wait < inf:
+        raise UsageError(f"the wait must be a finite number of seconds, at least 0, found {wait}")
     output = Path(rollouts) if rollouts is not None else find_output(command)
     helper, plan = None, None
     problems: list[str] = []

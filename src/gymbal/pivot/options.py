@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from math import isfinite
 from typing import Any
 
 import msgspec
@@ -101,8 +102,8 @@ def without_filters(options: BuildOptions) -> BuildOptions:
 
 def check_options(options: BuildOptions) -> None:
     """Raise UsageError for a value outside its range. `split` was checked when it was read."""
-    if options.min_reward is not None and options.min_reward != options.min_reward:
-        raise UsageError("min_reward is not a number")
+    if options.min_reward is not None and not isfinite(options.min_reward):
+        raise UsageError(f"min_reward must be a finite number, found {options.min_reward}")
     if not 0.0 <= options.drop_messages <= 1.0:
         raise UsageError(f"drop_messages must be between 0 and 1, found {options.drop_messages}")
     if options.max_input_characters is not None and options.max_input_characters < 1:

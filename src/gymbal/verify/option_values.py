@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from math import isfinite
 from typing import Any
 
 from gymbal.errors import UsageError
@@ -12,13 +13,16 @@ Reader = Callable[[str, object], Any]
 
 
 def number(option: str, value: object) -> float:
-    """A number as a float; true and false are none."""
+    """A finite number as a float; true and false are none."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise UsageError(f"{option} must be a number, found {value!r}")
     try:
-        return float(value)
+        found = float(value)
     except OverflowError:
         raise UsageError(f"{option} must be a number that fits a float") from None
+    if not isfinite(found):
+        raise UsageError(f"{option} must be a finite number, found {value!r}")
+    return found
 
 
 def count(option: str, value: object) -> int:
