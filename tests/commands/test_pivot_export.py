@@ -51,6 +51,11 @@ def template(tmp_path: Path) -> Path:
     return path
 
 
+def template_for(to: str, template: Path) -> dict[str, Any]:
+    """The option, for the targets that take it."""
+    return {"chat_template": template} if to in RENDERED else {}
+
+
 def exported(pivots: Path, to: str, **options: Any) -> tuple[Path, ExportReport]:
     output = pivots.parent / f"out_{to}"
     return output, pivot_export(pivots, output, to=to, **options)
@@ -145,7 +150,7 @@ def test_recipe_of_a_split_dataset_validates(tmp_path: Path) -> None:
 def test_rendered_prompt_holds_state_and_tools(pivots: Path, template: Path, to: str) -> None:
     output, report = exported(pivots, to, chat_template=template)
     assert report.rendered
-    assert report.notes == ()
+    assert [note for note in report.notes if "ends an answer" not in note] == []
     name = "train.parquet" if to == "verl" else "train.jsonl"
     rows = parquet_rows(output / name) if to == "verl" else json_lines(output / name)
     for number, row in enumerate(rows):
@@ -251,6 +256,47 @@ print(json.dumps([
 ]))
 """
     assert run_python(output, code, [json_lines(output / "train.jsonl"), ANSWERS]) == REWARDS
+
+
+END = "<|im_end|>"
+
+OPENRLHF_REWARDS = """
+import reward
+reward.tensor = list  # what the trainer's own torch would hold
+row, answers = data
+print(json.dumps([
+    reward.reward_func([row["prompt"] + answer], [row["prompt"]], [row["label"]])["rewards"][0]
+    for answer in answers
+]))
+"""
+
+
+@pytest.mark.parametrize("has_tokenizer", [False, True])
+def test_special_tokens_behind_thoughts_are_no_message(tmp_path: Path, has_tokenizer: bool) -> None:
+    if has_tokenizer:
+        source = tmp_path / "tokenizer"
+        source.mkdir()
+        config = {"chat_template": TEMPLATE, "eos_token": {"content": END}, "pad_token": "[PAD]"}
+        (source / "tokenizer_config.json").write_text(json.dumps(config), encoding="utf-8")
+    else:
+        source = tmp_path / "template.jinja"
+        source.write_text(TEMPLATE.replace("[/]", END), encoding="utf-8")
+    pivots = write_rows(tmp_path / "p.jsonl", [pivot_row(0, MESSAGE), pivot_row(1, CALL)])
+    output, report = exported(pivots, "openrlhf", chat_template=source)
+    assert report.notes == ()
+    message, call_row = json_lines(output / "train.jsonl")
+    # Thoughts are no message, with the token or without; a word behind them is one.
+    answers = [f"<think>a</think>{end}" for end in ("", END, f"{END}\n{END}\n", f"Where?{END}")]
+    assert run_python(output, OPENRLHF_REWARDS, [message, answers]) == [0.0, 0.0, 0.0, 1.0]
+    # A call that the end of the answer closes, and one that closes itself.
+    unclosed = completion_of(CALL).removesuffix("</tool_call>")
+    answers = [f"{unclosed}{END}", f"{completion_of(CALL)}{END}"]
+    assert run_python(output, OPENRLHF_REWARDS, [call_row, answers]) == [1.0, 1.0]
+
+
+def test_openrlhf_says_that_it_knows_no_end_of_an_answer(pivots: Path, template: Path) -> None:
+    _, report = exported(pivots, "openrlhf", chat_template=template)
+    assert [note for note in report.notes if "ends an answer" in note] == list(report.notes) != []
 
 
 def test_openrlhf_refuses_a_query_without_its_prompt(pivots: Path, template: Path) -> None:
@@ -425,15 +471,23 @@ def test_index_exports_what_its_rows_would(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("to", [target.value for target in ExportTarget])
 def test_same_pivots_give_the_same_bytes(pivots: Path, template: Path, to: str) -> None:
-    output, report = exported(pivots, to, chat_template=template)
+    options = template_for(to, template)
+    output, report = exported(pivots, to, **options)
     first = {path.name: path.read_bytes() for path in output.iterdir()}
-    exported(pivots, to, chat_template=template)
+    exported(pivots, to, **options)
     assert {path.name: path.read_bytes() for path in output.iterdir()} == first
     assert tuple(sorted(first)) == report.files
 
 
 def test_every_target_has_one_format() -> None:
     assert [target.name for target in TARGETS] == list(ExportTarget)
+
+
+@pytest.mark.parametrize("to", sorted({target.value for target in ExportTarget} - {*RENDERED}))
+def test_a_template_that_has_no_use_is_refused(pivots: Path, template: Path, to: str) -> None:
+    with pytest.raises(UsageError, match="no use for a chat template"):
+        exported(pivots, to, chat_template=template)
+    assert not (pivots.parent / f"out_{to}").exists()
 
 
 def test_openrlhf_needs_a_template(pivots: Path) -> None:
@@ -501,7 +555,7 @@ def test_names_that_are_no_utf8_are_escaped(tmp_path: Path, template: Path, to: 
     folder = tmp_path / "odd\udcff"
     folder.mkdir()
     rows = [pivot_row(0, CALL), pivot_row(1, {**CALL, "arguments": "{"})]
-    output, report = exported(write_rows(folder / "p.jsonl", rows), to, chat_template=template)
+    output, report = exported(write_rows(folder / "p.jsonl", rows), to, **template_for(to, template))
     assert report.pivots == 2
     for line in json_lines(output / "left_out.jsonl"):
         assert line["path"].endswith("odd\\udcff/p.jsonl")

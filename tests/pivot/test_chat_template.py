@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
+import zstandard
 
 from gymbal.errors import InputError, UsageError
 from gymbal.pivot.export.chat_template import ChatTemplate, RenderError, read_chat_template
@@ -109,3 +111,21 @@ def test_what_is_no_template_is_refused(tmp_path: Path) -> None:
         read_chat_template(tmp_path / "x.jinja")
     with pytest.raises(InputError, match="cannot be read"):
         read_chat_template(tmp_path / "none.jinja")
+
+
+@pytest.mark.parametrize("name", ["cut.jinja.gz", "cut.jinja.zst"])
+def test_a_compressed_template_that_is_cut_is_refused(tmp_path: Path, name: str) -> None:
+    text = b"{{ messages[0].content }}" * 1000
+    data = gzip.compress(text) if name.endswith(".gz") else zstandard.compress(text)
+    (tmp_path / name).write_bytes(data[: len(data) // 2])
+    with pytest.raises(InputError, match="is damaged"):
+        read_chat_template(tmp_path / name)
+
+
+def test_ends_of_an_answer_are_those_of_the_tokenizer_and_of_the_template(tmp_path: Path) -> None:
+    source = "<|im_start|>{{ messages[0].content }}<|im_end|>{{ eos_token }}"
+    assert template(source).end_tokens == ("<|im_end|>",)
+    tokens = {"bos_token": "<s>", "eos_token": "<|end of it|>", "pad_token": {"content": "<|none|>"}}
+    folder = folder_with(tmp_path, chat_template=source, **tokens)
+    assert read_chat_template(folder).end_tokens == ("<|end of it|>", "<|none|>", "<|im_end|>")
+    assert template("{{ messages[0].content }}").end_tokens == ()

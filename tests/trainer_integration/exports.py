@@ -10,6 +10,7 @@ from export_states import LABELS, TEMPLATE, call, completion_of, pivot_row
 
 import gymbal
 from gymbal.commands.pivot_export import pivot_export
+from gymbal.pivot.export.targets import export_format
 
 Json = dict[str, Any]
 
@@ -65,9 +66,10 @@ def _chat_message(action: Json) -> Json:
 
 
 def write_pivots(folder: Path) -> Path:
-    """Pivots of the example rollouts, one of which no template renders, and some with odd characters."""
+    """Pivots of the example rollouts that a template can render, and some with odd characters."""
     gymbal.pivot_build(ROLLOUTS, folder / "built")
-    lines = (folder / "built" / "pivots.jsonl").read_bytes().splitlines(keepends=True)
+    built = (folder / "built" / "pivots.jsonl").read_bytes().splitlines(keepends=True)
+    lines = [line for line in built if has_objects_as_arguments(line)]
     agent = json.loads(lines[0])["agent_ref"]
     odd = [{**pivot_row(number, label), "agent_ref": agent} for number, label in enumerate(LABELS)]
     path = folder / "pivots.jsonl"
@@ -75,13 +77,25 @@ def write_pivots(folder: Path) -> Path:
     return path
 
 
+def has_objects_as_arguments(row: bytes) -> bool:
+    """Whether the earlier calls of a row have arguments that a template takes."""
+    items = json.loads(row)["responses_create_params"]["input"]
+    try:
+        for item in items:
+            json.loads(item.get("arguments", "{}"))
+    except ValueError:
+        return False
+    return True
+
+
 def export(pivots: Path, to: str) -> Export:
-    """An export with rendered prompts. The prompts and labels are read from TRL's, which is plain JSON."""
+    """An export, prompts rendered where the trainer takes that; they and the labels are read from TRL's."""
     template = pivots.with_name("template.jinja")
     template.write_text(TEMPLATE, encoding="utf-8")
     folders = {name: pivots.with_name(name) for name in (to, "trl")}
     for name, folder in folders.items():
-        pivot_export(pivots, folder, to=name, chat_template=template)
+        takes_prompt = export_format(name).takes_prompt
+        pivot_export(pivots, folder, to=name, chat_template=template if takes_prompt else None)
     rows = json_lines(folders["trl"] / "train.jsonl")
     return Export(folders[to], [row["expected_action"] for row in rows], [row["prompt"] for row in rows])
 

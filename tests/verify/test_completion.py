@@ -52,6 +52,21 @@ def test_completion_is_read_by_the_rules(text: str, found: list[tuple[str, str]]
     assert actions(text) == found
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Oslo.<eos>", "Oslo."),
+        ("Oslo. <pad>\n<eos> <eos>\n", "Oslo. "),
+        ("<eos>Oslo. ", "<eos>Oslo. "),
+        ("<eos>", ""),
+    ],
+)
+def test_special_tokens_at_the_end_are_said_to_nobody(text: str, said: str) -> None:
+    (item,) = read_completion(text, ("<eos>", "<pad>", ""))
+    assert item["content"][0]["text"] == said
+    assert read_completion([{"role": "assistant", "content": text}], ("<eos>", "<pad>")) == [item]
+
+
 def test_nested_json_without_end_is_a_message() -> None:
     text = '<tool_call>{"name": "x", "arguments": ' + "[" * 100_000
     assert actions(text) == [("message", text)]

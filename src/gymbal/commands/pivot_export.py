@@ -20,7 +20,7 @@ from gymbal.model.export import ExportReport, LeftOut, LeftOutReason
 from gymbal.model.pivot_index import PivotEntry
 from gymbal.model.target import Target
 from gymbal.pivot.build import check_name_and_threshold
-from gymbal.pivot.export.chat_template import read_chat_template
+from gymbal.pivot.export.chat_template import ChatTemplate, read_chat_template
 from gymbal.pivot.export.notes import notes_of
 from gymbal.pivot.export.parquet import has_parquet, need_parquet
 from gymbal.pivot.export.row import ExportRow
@@ -58,7 +58,9 @@ def pivot_export(
     UsageError for arguments that no export can have; MissingExtraError without jinja2 or pyarrow where they
     are needed. The folder is then as it was.
     """
-    format, target, opened = export_format(to), path_of(output), open_pivots(pivots)
+    format = export_format(to)
+    _check_template(format, is_given=chat_template is not None)
+    target, opened = path_of(output), open_pivots(pivots)
     template = None if chat_template is None else read_chat_template(path_of(chat_template))
     sides = _Sides(path_of(pivots), opened, split)
     agent = _agent_of(opened)
@@ -66,12 +68,7 @@ def pivot_export(
     scoring = scoring_of(opened, agent, threshold)
     check_name_and_threshold(dataset, scoring.threshold)
     comparator = _comparator(format, scoring)
-    if format.needs_template and template is None:
-        raise UsageError(
-            f"{format.title} takes prompts as texts alone, and renders no tools in them",
-            remedy="Name the chat template of the model: --chat-template FILE.",
-        )
-    setting = _setting(format, target, dataset, agent, scoring, sides.names, template is not None)
+    setting = _setting(format, target, dataset, agent, scoring, sides.names, template)
     with atomic_folder(
         target, names=file_names(format, setting), earlier=_layouts(format, setting), overwrite=overwrite
     ) as folder:
@@ -79,6 +76,20 @@ def pivot_export(
         report = _write(opened, sides, maker, ExportWriter(format, setting, folder), format, setting, scoring)
         (folder / REPORT).write_bytes(msgspec.json.format(msgspec.json.encode(report), indent=2) + b"\n")
     return report
+
+
+def _check_template(format: ExportFormat, *, is_given: bool) -> None:
+    """Raise UsageError for a chat template that has no use, and for one that is missing."""
+    if is_given and not format.takes_prompt:
+        raise UsageError(
+            f"{format.title} takes no rendered prompts: it has no use for a chat template",
+            remedy="Leave the chat template out.",
+        )
+    if format.needs_template and not is_given:
+        raise UsageError(
+            f"{format.title} takes prompts as texts alone, and renders no tools in them",
+            remedy="Name the chat template of the model: --chat-template FILE.",
+        )
 
 
 class _Sides:
@@ -137,7 +148,7 @@ def _setting(
     agent: str | None,
     scoring: Scoring,
     sides: Sequence[str],
-    is_rendered: bool,
+    template: ChatTemplate | None,
 ) -> ExportSetting:
     containers = () if format.table is None else format.table.containers
     if containers[:1] == (Container.PARQUET,):
@@ -151,7 +162,8 @@ def _setting(
         folder=_printable(str(target)),
         paths={side: _printable(path) for side, path in paths.items()},
         comparator=_options(scoring),
-        is_rendered=is_rendered and format.needs_chat,
+        is_rendered=template is not None,
+        end_tokens=() if template is None else template.end_tokens,
         containers=written,
     )
 

@@ -31,30 +31,36 @@ _THOUGHT = re.compile(r"<think>(.*?)</think>", re.DOTALL)
 
 
 def reward_of(
-    comparator: Comparator, expected_action: ExpectedAction, completion: Completion, tools: Tools = None
+    comparator: Comparator,
+    expected_action: ExpectedAction,
+    completion: Completion,
+    tools: Tools = None,
+    end_tokens: Sequence[str] = (),
 ) -> float:
-    """The reward of one completion, from 0 to 1.
+    """The reward of one completion, from 0 to 1; `end_tokens` as for `read_completion`.
 
     A response on which Gym's server would fail has 0.0: a policy wrote it, and training goes on. Raises
     LabelError and UsageError as `score` does.
     """
     try:
-        return comparator.score(expected_action, read_completion(completion), tools).reward
+        return comparator.score(expected_action, read_completion(completion, end_tokens), tools).reward
     except ResponseError:
         return 0.0
 
 
-def read_completion(completion: Completion) -> list[Item]:
+def read_completion(completion: Completion, end_tokens: Sequence[str] = ()) -> list[Item]:
     """The Responses items of one completion.
 
     Of chat messages, the last one of the assistant counts: its `tool_calls` where it has them, else its text.
+    `end_tokens` are special tokens that a trainer may leave in a text: at its end, they are said to nobody.
     """
     if isinstance(completion, str):
-        return _read_text(completion)
+        return _read_text(_without_end_tokens(completion, end_tokens))
     for message in reversed(completion):
         if message.get("role") == "assistant":
             calls = [_structured_call(call) for call in message.get("tool_calls") or ()]
-            return calls or _read_text(_text_of(message.get("content")))
+            text = _text_of(message.get("content"))
+            return calls or _read_text(_without_end_tokens(text, end_tokens))
     return []
 
 
@@ -68,6 +74,19 @@ def _read_text(text: str) -> list[Item]:
         part = {"type": "output_text", "text": said, "annotations": []}
         items.append({"type": "message", "role": "assistant", "content": [part]})
     return items + calls
+
+
+def _without_end_tokens(text: str, tokens: Sequence[str]) -> str:
+    """The text without such tokens at its end, and without the white space between and after them."""
+    end = len(text)
+    while True:
+        edge = end
+        while edge and text[edge - 1].isspace():
+            edge -= 1
+        token = next((each for each in tokens if each and text.endswith(each, 0, edge)), None)
+        if token is None:
+            return text[:end]
+        end = edge - len(token)
 
 
 def _without_thoughts(text: str) -> tuple[str, bool]:

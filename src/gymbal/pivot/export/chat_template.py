@@ -15,11 +15,32 @@ from typing import Any
 import msgspec
 
 from gymbal.errors import InputError, UsageError, need
-from gymbal.io.jsonl import open_bytes
+from gymbal.io.decode import read_bounded
 
 MOST_TEMPLATE_BYTES = 4 * 1024 * 1024
 TEMPLATE_FILE, TOKENIZER_FILE = "chat_template.jinja", "tokenizer_config.json"
 _SPECIAL_TOKENS = ("bos_token", "eos_token", "unk_token", "pad_token", "sep_token", "cls_token")
+
+_ENDING_TOKENS = ("eos_token", "pad_token")
+_USUAL_ENDS = (
+    "<|im_end|>",
+    "<|endoftext|>",
+    "<|eot_id|>",
+    "<|eom_id|>",
+    "<|end_of_text|>",
+    "<|eot|>",
+    "<|end|>",
+    "<|return|>",
+    "<|call|>",
+    "<|user|>",
+    "<|observation|>",
+    "<|END_OF_TURN_TOKEN|>",
+    "<end_of_turn>",
+    "<eos>",
+    "</s>",
+    "<｜end▁of▁sentence｜>",
+)
+"""What ends an answer of Qwen, Llama, Phi, gpt-oss, GLM, Command R, Gemma, Mistral and DeepSeek."""
 
 _RUNTIME_ERRORS = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, RecursionError)
 """What an expression of a template can raise besides jinja2's own errors."""
@@ -44,6 +65,9 @@ class ChatTemplate:
         environment.globals["raise_exception"] = _raise_exception
         self._errors = (jinja2.TemplateError, *_RUNTIME_ERRORS)
         self._tokens = dict(tokens)
+        known = [tokens[name] for name in _ENDING_TOKENS if tokens.get(name)]
+        self.end_tokens = tuple(dict.fromkeys([*known, *(end for end in _USUAL_ENDS if end in source)]))
+        """Special tokens that can end an answer: the tokenizer's, and usual ones that the template holds."""
         try:
             self._template = environment.from_string(source)
         except (jinja2.TemplateError, RecursionError) as error:
@@ -111,14 +135,7 @@ def _token(value: Any) -> str | None:
 
 def _text(path: Path) -> str:
     try:
-        with open_bytes(path) as stream:
-            data = stream.read(MOST_TEMPLATE_BYTES + 1)
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror or error}", path=path) from error
-    if len(data) > MOST_TEMPLATE_BYTES:
-        raise InputError(f"is longer than {MOST_TEMPLATE_BYTES} bytes, too long for this", path=path)
-    try:
-        return data.decode()
+        return read_bounded(path, MOST_TEMPLATE_BYTES).decode()
     except UnicodeDecodeError as error:
         raise InputError(f"is not UTF-8: {error}", path=path) from error
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from gymbal.model.export import ExportTarget
 from gymbal.pivot.export.target import ExportFormat, ExportSetting
 
 _NO_TEMPLATE = (
@@ -13,6 +12,10 @@ _NO_TEMPLATE = (
 )
 _TOOLS_MISSING = (
     "{count} rendered prompts lack the name of one of their tools: the chat template may show none."
+)
+_NO_END_TOKENS = (
+    "No special token that ends an answer is known, and {title} leaves them in the text: an answer of "
+    "thoughts alone counts as a message. Name the tokenizer's folder as the chat template."
 )
 _NO_PARQUET = "Parquet was left out: pyarrow is not installed (pip install 'gymbal[export]')."
 _UNWRITTEN = "The config that the pivots came with also sets {names}, which the new one does not."
@@ -30,8 +33,10 @@ def notes_of(
     notes = []
     if not sum(exported.values()):
         notes.append(_EMPTY)
-    if format.needs_chat and not setting.is_rendered and format.name is not ExportTarget.VERIFIERS:
+    if format.takes_prompt and not setting.is_rendered:
         notes.append(_NO_TEMPLATE.format(title=format.title))
+    if format.reward_sees_special_tokens and not setting.end_tokens:
+        notes.append(_NO_END_TOKENS.format(title=format.title))
     if without_tools:
         notes.append(_TOOLS_MISSING.format(count=without_tools))
     wanted = () if format.table is None else format.table.containers

@@ -1,7 +1,8 @@
 """OpenRLHF: JSONL of rendered prompts with labels, and its `reward_func`.
 
 Read in OpenRLHF 0.11.2: chat templates are applied without tools, so prompts are rendered here. The reward
-function gets prompt and completion as one text and the label as a text, and no other column.
+function gets prompt and completion as one text, special tokens and all, the label as a text, and no other
+column.
 """
 
 from __future__ import annotations
@@ -21,10 +22,10 @@ except ModuleNotFoundError:  # outside the trainer
 
 _REWARD = '''\
 def reward_func(queries, prompts, labels, **kwargs):
-    """One reward from 0 to 1 for each query, which is its prompt and the completion after it."""
+    """One reward from 0 to 1 for each query: its prompt and the completion, special tokens and all."""
     rewards = tensor(
         [
-            reward_of(COMPARATOR, json.loads(label), completion_of(query, prompt))
+            reward_of(COMPARATOR, json.loads(label), completion_of(query, prompt), end_tokens=END_TOKENS)
             for query, prompt, label in zip(queries, prompts, labels, strict=True)
         ]
     )
@@ -70,7 +71,7 @@ def _record(row: ExportRow) -> dict[str, Any]:
 
 
 def _texts(setting: ExportSetting) -> dict[str, bytes]:
-    reward = reward_module("OpenRLHF", setting.comparator, _REWARD, imports=_IMPORTS)
+    reward = reward_module("OpenRLHF", setting, _REWARD, imports=_IMPORTS)
     readme = _README.format(dataset=setting.dataset, folder=setting.folder)
     return {REWARD: reward, "README.md": readme.encode()}
 
@@ -80,6 +81,8 @@ OPENRLHF = ExportFormat(
     title="OpenRLHF",
     texts=_texts,
     table=Table(stem="", shape=_shape, record=_record, containers=(Container.JSONL,)),
+    takes_prompt=True,
     needs_template=True,
     reward_sees_tools=False,
+    reward_sees_special_tokens=True,
 )

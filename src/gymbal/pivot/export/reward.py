@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from typing import Any
+
+from gymbal.pivot.export.target import ExportSetting
 
 REWARD = "reward.py"
 
@@ -19,6 +20,8 @@ other text is a message. A policy that writes calls in another way needs another
 
 COMPARATOR = Comparator(json.loads({options}))
 """The settings that the pivots came with."""
+END_TOKENS = json.loads({end_tokens})
+"""Special tokens that are taken off the end of a completion."""
 
 
 '''
@@ -30,9 +33,18 @@ from gymbal.verify import Comparator
 from gymbal.verify.completion import reward_of"""
 
 
-def reward_module(trainer: str, options: Mapping[str, Any], body: str, *, imports: str = "") -> bytes:
-    """The module that defines `body` on top of `COMPARATOR` and `reward_of`."""
+def reward_module(trainer: str, setting: ExportSetting, body: str, *, imports: str = "") -> bytes:
+    """The module that defines `body` on top of `COMPARATOR`, `END_TOKENS` and `reward_of`."""
     lines = f"{_IMPORTS}\n{imports}" if imports else _IMPORTS
-    # Text in JSON in a Python literal: no setting, however odd, can end it.
-    literal = repr(json.dumps(dict(options), sort_keys=True))
-    return (_HEAD.format(trainer=trainer, imports=lines, options=literal) + body).encode()
+    head = _HEAD.format(
+        trainer=trainer,
+        imports=lines,
+        options=_literal(dict(setting.comparator)),
+        end_tokens=_literal(setting.end_tokens),
+    )
+    return (head + body).encode()
+
+
+def _literal(value: Any) -> str:
+    """Text in JSON in a Python literal: no value, however odd, can end it."""
+    return repr(json.dumps(value, sort_keys=True))

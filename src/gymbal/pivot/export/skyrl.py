@@ -28,7 +28,7 @@ class PivotEnv(BaseTextEnv):
         self.tools = json.loads(extras["extra_info"]["tools"])
 
     def step(self, action):
-        reward = reward_of(COMPARATOR, self.expected_action, action, self.tools)
+        reward = reward_of(COMPARATOR, self.expected_action, action, self.tools, END_TOKENS)
         return BaseTextEnvStepOutput(observations=[], reward=reward, done=True, metadata={})
 '''
 
@@ -81,7 +81,7 @@ def _texts(setting: ExportSetting) -> dict[str, bytes]:
         env_class=ENV_CLASS,
         prompts=rendered if setting.is_rendered else _NOT_RENDERED,
     )
-    reward = reward_module("SkyRL", setting.comparator, _REWARD, imports=_IMPORTS)
+    reward = reward_module("SkyRL", setting, _REWARD, imports=_IMPORTS)
     return {REWARD: reward, "README.md": readme.encode()}
 
 
@@ -90,4 +90,5 @@ SKYRL = ExportFormat(
     title="SkyRL",
     texts=_texts,
     table=Table(stem="", shape=_shape, record=_record, containers=(Container.JSONL, Container.PARQUET)),
+    takes_prompt=True,
 )

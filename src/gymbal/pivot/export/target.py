@@ -39,6 +39,8 @@ class ExportSetting(NamedTuple):
     comparator: Mapping[str, Any]
     """The options of the comparator by their names in a Gym config."""
     is_rendered: bool
+    end_tokens: tuple[str, ...]
+    """Special tokens that can end an answer, as far as they are known."""
     containers: tuple[Container, ...]
     """Those that are written."""
 
@@ -81,9 +83,13 @@ class ExportFormat(NamedTuple):
     has_gym_rows: bool = False
     """Whether the rows themselves are written, byte for byte, with their Gym config."""
     table: Table | None = None
+    takes_prompt: bool = False
+    """Whether it takes a prompt that a chat template rendered."""
     needs_template: bool = False
     """Whether it takes prompts as texts alone."""
     reward_sees_tools: bool = True
+    reward_sees_special_tokens: bool = False
+    """Whether the reward reads an answer with the special tokens in it."""
 
     @property
     def needs_chat(self) -> bool:

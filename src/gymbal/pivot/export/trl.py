@@ -18,7 +18,7 @@ _REWARD = '''\
 def reward_func(prompts, completions, expected_action, tools, **columns):
     """One reward from 0 to 1 for each completion; the columns are those of the dataset."""
     return [
-        reward_of(COMPARATOR, json.loads(label), completion, json.loads(own))
+        reward_of(COMPARATOR, json.loads(label), completion, json.loads(own), END_TOKENS)
         for completion, label, own in zip(completions, expected_action, tools, strict=True)
     ]
 '''
@@ -75,11 +75,15 @@ def grpo_texts(setting: ExportSetting, title: str, more: str = "") -> dict[str, 
     begin = _BEGIN if setting.is_rendered else ""
     readme = _README.format(dataset=setting.dataset, title=title, prompt=prompt, begin=begin, more=more)
     return {
-        REWARD: reward_module(f"{title}'s GRPOTrainer", setting.comparator, _REWARD),
+        REWARD: reward_module(f"{title}'s GRPOTrainer", setting, _REWARD),
         "README.md": readme.encode(),
     }
 
 
 TRL = ExportFormat(
-    name=ExportTarget.TRL, title="TRL", texts=lambda setting: grpo_texts(setting, "TRL"), table=TABLE
+    name=ExportTarget.TRL,
+    title="TRL",
+    texts=lambda setting: grpo_texts(setting, "TRL"),
+    table=TABLE,
+    takes_prompt=True,
 )

@@ -16,4 +16,6 @@ def _texts(setting: ExportSetting) -> dict[str, bytes]:
     return grpo_texts(setting, "Unsloth", _MORE)
 
 
-UNSLOTH = ExportFormat(name=ExportTarget.UNSLOTH, title="Unsloth", texts=_texts, table=TABLE)
+UNSLOTH = ExportFormat(
+    name=ExportTarget.UNSLOTH, title="Unsloth", texts=_texts, table=TABLE, takes_prompt=True
+)

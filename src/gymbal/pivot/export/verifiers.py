@@ -18,7 +18,8 @@ _REWARD = '''\
 def pivot_reward(completion, answer, info, **kwargs):
     """The reward of one completion, from 0 to 1, for a Rubric of version 0."""
     details = json.loads(info) if isinstance(info, str) else info
-    return reward_of(COMPARATOR, json.loads(answer), completion, json.loads(details["tools"]))
+    tools = json.loads(details["tools"])
+    return reward_of(COMPARATOR, json.loads(answer), completion, tools, END_TOKENS)
 '''
 
 _README = """\
@@ -81,7 +82,7 @@ def _tool_def(function: dict[str, Any]) -> dict[str, Any]:
 def _texts(setting: ExportSetting) -> dict[str, bytes]:
     rows = json.dumps(setting.paths[setting.sides[0]])  # a text of JSON is one of TOML
     readme = _README.format(dataset=setting.dataset, rows=rows)
-    reward = reward_module("verifiers", setting.comparator, _REWARD)
+    reward = reward_module("verifiers", setting, _REWARD)
     return {REWARD: reward, "README.md": readme.encode()}
 
 

@@ -23,7 +23,7 @@ def compute_score(data_source, solution_str, ground_truth, extra_info=None, **kw
     """The reward of one completion, from 0 to 1."""
     tools = (extra_info or {}).get("tools")
     tools = None if tools is None else json.loads(tools)
-    return reward_of(COMPARATOR, json.loads(ground_truth), solution_str, tools)
+    return reward_of(COMPARATOR, json.loads(ground_truth), solution_str, tools, END_TOKENS)
 '''
 
 _README = """\
@@ -89,7 +89,7 @@ def _texts(setting: ExportSetting) -> dict[str, bytes]:
         reward=_option("reward.custom_reward_function.path", f"{setting.folder}/{REWARD}"),
         template=_RENDERED if setting.is_rendered else _NOT_RENDERED,
     )
-    reward = reward_module("verl", setting.comparator, _REWARD)
+    reward = reward_module("verl", setting, _REWARD)
     return {REWARD: reward, "README.md": readme.encode()}
 
 
@@ -98,4 +98,5 @@ VERL = ExportFormat(
     title="verl",
     texts=_texts,
     table=Table(stem="", shape=_shape, record=_record, containers=(Container.PARQUET,)),
+    takes_prompt=True,
 )
