@@ -110,6 +110,12 @@ def test_a_file_name_that_is_no_utf8_still_gives_json(tmp_path: Path) -> None:
     assert json.loads(done.stdout)["right"]["label"] == "run\\udcff"
 
 
+def test_a_width_that_is_no_number_is_passed_over() -> None:
+    # A superscript two is a digit to Python, and no number.
+    done = run_in_shell("triage", BASELINE, CANDIDATE, COLUMNS="\u00b2")
+    assert (done.returncode, done.stderr) == (1, b"")
+
+
 def test_an_error_message_cannot_move_the_cursor() -> None:
     done = run_in_shell("triage", BASELINE, "no\x1b]0;where\u202e")
     assert done.returncode == 2

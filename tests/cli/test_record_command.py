@@ -275,6 +275,19 @@ def test_recorder_that_fails_costs_the_command_nothing(folder: Path, monkeypatch
     assert "the recorder failed" in recording.problems[0]
 
 
+def test_words_that_are_no_utf8_are_recorded_with_escapes(folder: Path) -> None:
+    done = recorded(*python(RUN, "--output", "r.jsonl", "odd\udcff"))
+    assert (done.returncode, done.stdout) == (0, b"done\n")
+    assert launches(folder / "r_provenance.json")[0]["command"][-1] == "odd\\udcff"
+
+
+def test_a_rollouts_file_whose_name_is_no_utf8_is_run_unrecorded(folder: Path) -> None:
+    done = recorded(*python("print('ran')"), options=("--rollouts", "odd\udcff.jsonl"))
+    assert (done.returncode, done.stdout) == (0, b"ran\n")
+    assert b"is no UTF-8" in done.stderr
+    assert list(folder.iterdir()) == []
+
+
 @pytest.mark.parametrize("wait", ["nan", "-1"])
 def test_a_wait_that_is_no_time_is_refused_before_anything_runs(wait: str, folder: Path) -> None:
     done = recorded(*python("print('ran')"), options=("--rollouts", "r.jsonl", "--wait", wait))

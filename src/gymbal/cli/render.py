@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Any
 
 import click
 import msgspec
 
+from gymbal.io.printable import encode_printable
 from gymbal.report.document import Document
 
 FORMATS = ("text", "json", "markdown")
@@ -26,7 +26,7 @@ format_option = click.option(
 def emit(document: Document, result: msgspec.Struct, format: str) -> None:
     """Print `result` as JSON, or `document`, which says the same, as text or Markdown."""
     if format == "json":
-        click.echo(msgspec.json.format(_to_json(result), indent=2))
+        click.echo(msgspec.json.format(encode_printable(result), indent=2))
     elif format == "markdown":
         from gymbal.report.markdown import to_markdown
 
@@ -59,7 +59,7 @@ def _may_have_colour() -> bool:
 def _width() -> int:
     """The columns of the terminal that any standard stream is connected to, else 80: as rich finds them."""
     columns = os.environ.get("COLUMNS", "")
-    if columns.isdigit():
+    if columns.isdecimal():
         return int(columns) or 80
     for stream in range(3):
         try:
@@ -67,19 +67,3 @@ def _width() -> int:
         except OSError:
             continue
     return 80
-
-
-def _to_json(result: msgspec.Struct) -> bytes:
-    try:
-        return msgspec.json.encode(result)
-    except UnicodeEncodeError:
-        return msgspec.json.encode(_escaped(msgspec.to_builtins(result)))
-
-
-def _escaped(value: Any) -> Any:
-    r"""The value with bytes of file names that are no UTF-8 as escapes, as in `\udcff`."""
-    if isinstance(value, str):
-        return value.encode("utf-8", "backslashreplace").decode()
-    if isinstance(value, dict):
-        return {_escaped(name): _escaped(inner) for name, inner in value.items()}
-    return [_escaped(inner) for inner in value] if isinstance(value, (list, tuple)) else value

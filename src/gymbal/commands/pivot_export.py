@@ -15,6 +15,7 @@ from gymbal.commands.pivot_config import only_agent
 from gymbal.commands.scoring_of import Scoring, scoring_of
 from gymbal.errors import UsageError
 from gymbal.io.folder import atomic_folder
+from gymbal.io.printable import printable
 from gymbal.io.remote import path_of
 from gymbal.model.export import ExportReport, LeftOut, LeftOutReason
 from gymbal.model.pivot_index import PivotEntry
@@ -159,8 +160,8 @@ def _setting(
         dataset=dataset,
         verifier=scoring.target,
         gym_config=scoring.config(dataset, agent, paths),
-        folder=_printable(str(target)),
-        paths={side: _printable(path) for side, path in paths.items()},
+        folder=printable(str(target)),
+        paths={side: printable(path) for side, path in paths.items()},
         comparator=_options(scoring),
         is_rendered=template is not None,
         end_tokens=() if template is None else template.end_tokens,
@@ -219,13 +220,8 @@ def _write(
 def _left_out(entry: PivotEntry, refused: Refused) -> LeftOut:
     return LeftOut(
         pivot=entry.id,
-        path=_printable(entry.read_from.path),
+        path=printable(entry.read_from.path),
         line=entry.read_from.line,
         reason=refused.reason,
-        detail=_printable(refused.detail),
+        detail=printable(refused.detail),
     )
-
-
-def _printable(text: str) -> str:
-    """The text with what is no UTF-8, as names of files can hold, as escapes."""
-    return text.encode("utf-8", "backslashreplace").decode()

@@ -16,6 +16,7 @@ from signal import Signals
 import msgspec
 
 from gymbal.errors import UsageError
+from gymbal.io.printable import encode_printable, printable
 from gymbal.model.recording import LaunchEnd, LaunchPlan, Recording
 from gymbal.probe.wrapped import Ended, Helper, start_wrapped
 
@@ -57,6 +58,8 @@ def record(
     problems: list[str] = []
     if output is None:
         problems.append("the command names no rollouts file (--output): name it with --rollouts to record")
+    elif printable(str(output.absolute())) != str(output.absolute()):
+        problems.append("the name of the rollouts file is no UTF-8: the recorder cannot be told it")
     else:
         plan = _plan(command, output.absolute(), keep, wait)
         try:
@@ -65,7 +68,7 @@ def record(
             problems.append(f"the recorder cannot be started: {error.strerror or error}")
     started = start_wrapped(command)
     if helper is not None and plan is not None and not isinstance(started, Ended):
-        helper.tell(msgspec.json.encode(plan))
+        helper.tell(encode_printable(plan))
     ended = started if isinstance(started, Ended) else started.wait()
     if ended.problem is not None:
         problems.append(ended.problem)

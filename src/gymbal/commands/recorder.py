@@ -18,6 +18,7 @@ import msgspec
 from gymbal.commands import launch
 from gymbal.commands.record import ROLLOUTS_ENDING, WATCHED_ENDINGS, file_state
 from gymbal.errors import GymbalError
+from gymbal.io.printable import encode_printable
 from gymbal.io.secrets import mask_tree, mask_words, secret_values
 from gymbal.io.write import write_bytes
 from gymbal.model.recording import LaunchEnd, LaunchPlan, Recording
@@ -103,7 +104,7 @@ class Recorder:
         """Write what is known; return why that was not possible."""
         with self._lock:
             launches = [*self._earlier, self._document()]
-            data = msgspec.json.encode({"schema_version": SCHEMA_VERSION, "launches": launches})
+            data = encode_printable({"schema_version": SCHEMA_VERSION, "launches": launches})
             try:
                 write_bytes(self._target, msgspec.json.format(data, indent=2) + b"\n")
             except GymbalError as error:
@@ -157,7 +158,7 @@ def main() -> None:
         recorder.start()
         line = told.readline()
     end = msgspec.json.decode(line, type=LaunchEnd) if line.strip() else None
-    answer = msgspec.json.encode(recorder.finish(end))
+    answer = encode_printable(recorder.finish(end))
     os.write(1, answer)
 
 

@@ -15,9 +15,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from gymbal.errors import InputError
+from gymbal.io.printable import encode_printable
 from gymbal.io.remote import RemotePath, local_folder
 from gymbal.parallel import WorkersLostError
 from gymbal.pivot.draft import FORMAT
@@ -69,7 +68,7 @@ def remove_others(folder: Path, wanted: Sequence[Path]) -> None:
 
 def shard_name(number: int, *made_of: Any) -> str:
     """Name of the file of the shard `number`, which follows from `made_of`."""
-    content = msgspec.json.encode([__version__, FORMAT, *made_of], enc_hook=str, order="deterministic")
+    content = encode_printable([__version__, FORMAT, *made_of], enc_hook=str, order="deterministic")
     return f"{number:06}-{sha256(content).hexdigest()[:32]}"
 
 

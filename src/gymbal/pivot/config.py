@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from gymbal.io.printable import printable
 from gymbal.model.target import Target
 from gymbal.pivot.row import agent_name
 from gymbal.pivot.targets.servers import SERVERS
@@ -81,7 +82,7 @@ def config_yaml(
         agent=server.agent,
         agent_settings="".join(f"      {line}\n" for line in server.agent_settings),
         datasets="".join(
-            _DATASET.format(type=type, path=json.dumps(path))  # a JSON string is a YAML string
+            _DATASET.format(type=type, path=json.dumps(printable(path)))  # a JSON string is a YAML string
             for type, path in paths.items()
         ),
     ).encode()

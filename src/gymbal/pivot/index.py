@@ -18,6 +18,7 @@ import msgspec
 from gymbal.errors import InputError, UsageError
 from gymbal.io.fingerprint import DIGEST_CHARACTERS
 from gymbal.io.jsonl import Line, open_bytes, read_lines, stream_errors
+from gymbal.io.printable import printable
 from gymbal.io.remote import is_remote, path_of
 from gymbal.io.write import atomic_writer
 from gymbal.model.pivot import Refusal
@@ -71,12 +72,16 @@ def is_index(path: Path) -> bool:
 def source_of(path: Path, index: Path, format: str, name: str, document: int | None) -> IndexedSource:
     """What an index at `index` keeps of the source `path`, all of which is read.
 
-    `format`, `name` and `document` are those of `IndexedSource`. Raises InputError when it cannot be read.
+    `format`, `name` and `document` are those of `IndexedSource`. Raises InputError when it cannot be read, and
+    for a path that is no UTF-8.
     """
     size, digest = _measure(path)
     where = path
     if not path.is_absolute():
         where = path.absolute() if is_remote(index) else Path(os.path.relpath(path, index.parent))
+    if printable(where.as_posix()) != where.as_posix():
+        problem = "has a name that is no UTF-8, by which an index could not open it again"
+        raise InputError(problem, path=path, remedy="Rename it.")
     return IndexedSource(
         path=where.as_posix(), format=format, size=size, digest=digest, name=name, document=document
     )

@@ -8,8 +8,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-import msgspec
-
+from gymbal.io.printable import encode_printable
 from gymbal.io.write import WRITE_BUFFER_BYTES, GatheredWriter
 from gymbal.model.pivot import Refusal, Skipped, SkipReason
 from gymbal.model.trajectory import Source, Trajectory
@@ -92,7 +91,7 @@ def duplicate_refusal(uuid: str) -> Refusal:
 def skipped_line(source: Source, call: int, refusal: Refusal) -> bytes:
     """A line of the skipped file."""
     line = Skipped(source=source, call=call, reason=refusal.reason, detail=refusal.detail)
-    return msgspec.json.encode(line) + b"\n"
+    return encode_printable(line) + b"\n"
 
 
 def without_duplicates(judged: Judged, keys: set[bytes]) -> Judged:

@@ -9,6 +9,7 @@ from itertools import compress, repeat
 import msgspec
 
 from gymbal.errors import LedgerMismatchError
+from gymbal.io.printable import encode_printable
 from gymbal.model.pivot import (
     ACT,
     TEXT,
@@ -230,7 +231,7 @@ def metrics_of(tally: Tally, dataset: str, options: BuildOptions, groups: Groups
 
 def encode_metrics(metrics: BuildMetrics) -> bytes:
     """Indented JSON with sorted keys; equal metrics give equal bytes."""
-    return msgspec.json.format(msgspec.json.encode(metrics, order="sorted"), indent=2) + b"\n"
+    return msgspec.json.format(encode_printable(metrics, order="sorted"), indent=2) + b"\n"
 
 
 def _group(tally: Tally, group: str, names: Iterable[str] = ()) -> dict[str, int]:

@@ -7,6 +7,7 @@ from hashlib import sha256
 
 import msgspec
 
+from gymbal.io.printable import printable
 from gymbal.model.pivot import THOUGHT, ActionKind, ModelCall, PivotOrigin, PivotPlace
 from gymbal.model.trajectory import Trajectory
 from gymbal.pivot.label import Label
@@ -129,7 +130,7 @@ def _reference(call: ModelCall) -> bytes:
 
 def _origin(trajectory: Trajectory, source: str) -> PivotOrigin:
     return PivotOrigin(
-        source=source,
+        source=printable(source),
         line=trajectory.source.line,
         record=trajectory.source.record,
         task=trajectory.task,

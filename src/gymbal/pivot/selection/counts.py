@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from gymbal.errors import LedgerMismatchError
+from gymbal.io.printable import encode_printable
 from gymbal.model.pivot import ActionKind
 from gymbal.model.pivot_index import PivotEntry
 from gymbal.model.selection import FunnelStep, RateClass, SelectionMetrics, SelectReason
@@ -178,4 +179,4 @@ def _funnel(candidates: int, skipped: dict[str, int]) -> Iterator[FunnelStep]:
 
 def encode_metrics(metrics: SelectionMetrics) -> bytes:
     """Indented JSON with sorted keys; equal metrics give equal bytes."""
-    return msgspec.json.format(msgspec.json.encode(metrics, order="sorted"), indent=2) + b"\n"
+    return msgspec.json.format(encode_printable(metrics, order="sorted"), indent=2) + b"\n"

@@ -9,6 +9,7 @@ from typing import BinaryIO
 
 import msgspec
 
+from gymbal.io.printable import encode_printable
 from gymbal.io.write import WRITE_BUFFER_BYTES
 from gymbal.model.pivot_index import Origin, PivotEntry
 from gymbal.model.selection import NotSelected, SelectedPivot
@@ -87,4 +88,4 @@ def _not_selected(entry: PivotEntry, refused: Refused) -> NotSelected:
 
 
 def _write(stream: BinaryIO, line: msgspec.Struct) -> None:
-    stream.write(msgspec.json.encode(line) + b"\n")
+    stream.write(encode_printable(line) + b"\n")
