@@ -20,8 +20,10 @@ from policy_server import Faults, PolicyServer, last_user
 
 from gymbal.commands import profile_plan
 from gymbal.commands.pivot_build import pivot_build
+from gymbal.commands.pivot_config import pivot_config
 from gymbal.commands.pivot_index import pivot_index
 from gymbal.commands.pivot_profile import pivot_profile
+from gymbal.commands.pivot_rescore import pivot_rescore
 from gymbal.errors import InputError, UsageError
 from gymbal.io.profile_file import read_profile
 from gymbal.io.sample_journal import read_journal_header, read_samples
@@ -418,6 +420,44 @@ def test_profile_refuses_options_that_make_no_sense(
             profile(server, rows, **options)
         assert server.seen.requests == 0
     assert [path.name for path in tmp_path.iterdir()] == ["rows.jsonl"]
+
+
+@pytest.mark.parametrize("name", ["", ".", "/", "taken", "/dev/null", "memory://profiles/profile.jsonl"])
+def test_an_output_that_cannot_be_written_costs_no_sample(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = write_rows(tmp_path / "rows.jsonl", [order_row(0, 1.0)])
+    (tmp_path / "taken").mkdir()
+    monkeypatch.chdir(tmp_path)
+    with PolicyServer() as server:
+        with pytest.raises(UsageError, match=r"not a file|name a local file"):
+            pivot_profile(rows, name, base_url=server.base_url, model="policy")
+        assert server.seen.requests == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["rows.jsonl", "taken"]
+
+
+def test_local_urls_are_the_files_that_they_name(tmp_path: Path) -> None:
+    rows = write_rows(tmp_path / "rows.jsonl", [order_row(0, 0.5)])
+    config = tmp_path / "config.yaml"
+    pivot_config(rows, config, name="orders")
+    with PolicyServer() as server:
+        pivot_profile(
+            f"file://{rows}",
+            f"file://{tmp_path}/profile.jsonl",
+            base_url=server.base_url,
+            model="policy",
+            api="chat",
+            config=f"file://{config}",
+        )
+    assert list(profiles(rows)) == ["p0"]
+    report = pivot_rescore(
+        f"file://{journal(rows)}",
+        pivots=f"file://{rows}",
+        config=f"file://{config}",
+        before=f"file://{config}",
+        options={"use_f1_for_list": True},
+    )
+    assert report.samples.rescored == 8
 
 
 @pytest.mark.parametrize(

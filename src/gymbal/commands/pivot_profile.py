@@ -17,6 +17,7 @@ from gymbal.io.decode import read_yaml
 from gymbal.io.fingerprint import fingerprint
 from gymbal.io.jsonl import COMPRESSED_SUFFIXES
 from gymbal.io.profile_file import check_target, write_profile
+from gymbal.io.remote import is_remote, path_of
 from gymbal.io.sample_journal import JournalWriter, read_journal_header
 from gymbal.model.pivot_index import PivotEntry
 from gymbal.model.profile import JournalHeader, PivotProfile, ProfileSource
@@ -68,8 +69,8 @@ def pivot_profile(
 ) -> ProfileReport:
     """Ask a policy for `k` one-turn samples at each pivot, score them, and write the profile.
 
-    `pivots` is what `open_pivots` takes. The samples go into a journal beside `output` as they come; where
-    it is there already, what it holds is not asked again. `config` is the Gym config that scores the rows;
+    `pivots` is what `open_pivots` takes. The samples go into a journal beside `output`, a local file, as they
+    come; where it is there already, what it holds is not asked again. `config` is the Gym config that scores the rows;
     by default the `config.yaml` beside them, for an index its threshold, else Gym's stock config. `api` is
     `chat`, `responses` or `auto`. `api_key_env` names the environment variable that holds the key.
     `progress` is called every few seconds.
@@ -88,7 +89,9 @@ def pivot_profile(
         limits=limits,
         budget=budget,
     )
-    output = Path(output)
+    output = path_of(output)
+    if is_remote(output):
+        raise UsageError(f"{output} is remote, and a journal is appended to: name a local file")
     check_target(output)
     journal_path = output.with_name(output.name.removesuffix(".jsonl") + JOURNAL_ENDING)
     opened = open_pivots(pivots)
@@ -145,7 +148,7 @@ def _scorer(opened: Pivots, config: str | Path | None) -> RowScorer:
     beside = opened.files[0].with_name(CONFIG)
     if config is None and opened.header is None and beside.is_file():
         config = beside
-    raw = None if config is None else read_yaml(Path(config))
+    raw = None if config is None else read_yaml(path_of(config))
     _refuse_other_target(opened, raw)
     if raw is not None:
         found = read_gym_config(raw)

@@ -13,6 +13,7 @@ from gymbal.commands.different_pivots import different_pivots
 from gymbal.commands.open_pivots import Pivots, open_pivots
 from gymbal.errors import InputError, UsageError
 from gymbal.io.profile_file import check_target, write_profile
+from gymbal.io.remote import path_of
 from gymbal.model.pivot_index import PivotEntry
 from gymbal.model.profile import PivotProfile, ProfileSource
 from gymbal.model.profile_report import ProfileReport, RecordedReport
@@ -36,8 +37,9 @@ def pivot_profile_from_gym(pivots: str | Path, output: str | Path, run: str | Pa
     `<stem>_reward_profiling.jsonl` that `gym eval profile` wrote. Rollouts that failed, were lost or are
     masked count as failed, not as 0. Raises InputError when no row of the run is one of the pivots.
     """
-    check_target(Path(output))
-    found = read_pivot_rewards(Path(run))
+    target = path_of(output)
+    check_target(target)
+    found = read_pivot_rewards(path_of(run))
     by_pivot: dict[str, list[RecordedReward]] = defaultdict(list)
     for reward in found.rewards:
         if reward.pivot is not None:
@@ -56,7 +58,7 @@ def pivot_profile_from_gym(pivots: str | Path, output: str | Path, run: str | Pa
         used=found.rows - found.left_out.total() - strangers,
         left_out={**found.left_out, **({NOT_A_PIVOT: strangers} if strangers else {})},
     )
-    return _report(entries, duplicates, profiles, Path(output), ProfileSource.GYM, recorded)
+    return _report(entries, duplicates, profiles, target, ProfileSource.GYM, recorded)
 
 
 def pivot_profile_from_field(pivots: str | Path, output: str | Path, field: str) -> ProfileReport:
@@ -66,7 +68,8 @@ def pivot_profile_from_field(pivots: str | Path, output: str | Path, field: str)
     the field with `_total` behind its name. Rows without the field have no profile. Raises InputError for a
     value that is no rate, and when no row has the field.
     """
-    check_target(Path(output))
+    target = path_of(output)
+    check_target(target)
     opened = open_pivots(pivots)
     if opened.header is not None:
         raise UsageError("an index has no rows with fields: name the pivot file itself")
@@ -81,7 +84,7 @@ def pivot_profile_from_field(pivots: str | Path, output: str | Path, field: str)
         used=len(profiles) - without,
         left_out={NO_FIELD: without} if without else {},
     )
-    return _report(entries, duplicates, profiles, Path(output), ProfileSource.PASS_RATE, recorded)
+    return _report(entries, duplicates, profiles, target, ProfileSource.PASS_RATE, recorded)
 
 
 def _gym_profile(pivot: str, rewards: list[RecordedReward], run: RecordedRewards) -> PivotProfile:

@@ -12,6 +12,7 @@ from gymbal.commands.open_pivots import Pivots, digest_of, open_pivots
 from gymbal.errors import InputError, UsageError
 from gymbal.io.decode import read_yaml
 from gymbal.io.jsonl import read_lines
+from gymbal.io.remote import path_of
 from gymbal.io.sample_journal import HEADER_START, read_journal_header, read_samples
 from gymbal.model.profile import JournalHeader
 from gymbal.model.rescore import NotRescored, RescoreReport, SamplesKind, SampleUse, SettingsSource
@@ -67,10 +68,10 @@ def pivot_rescore(
     """
     if config is None and not options:
         raise UsageError("no other settings are given", remedy="Name a config, or options to change.")
-    path = Path(samples)
+    path = path_of(samples)
     header = read_journal_header(path) if _is_journal(path) else None
     opened = open_pivots(pivots)
-    was = _before(before, header, Path(pivots), opened)
+    was = _before(before, header, path_of(pivots), opened)
     now = _after(was, config, options or {})
     left_out: Counter[str] = Counter()
     answers = _journal_answers(path, left_out) if header is not None else _gym_answers(path, left_out)
@@ -152,7 +153,7 @@ def _after(was: _Settings, config: str | Path | None, options: Mapping[str, Any]
 
 
 def _gym_config(path: str | Path) -> GymConfig:
-    found = read_gym_config(read_yaml(Path(path)))
+    found = read_gym_config(read_yaml(path_of(path)))
     if not found.servers:
         raise InputError("has no server that scores pivots", path=path)
     return found

@@ -93,7 +93,7 @@ def pivot_validate(
 
 def _config_of(dataset: Path, config: str | Path | None) -> Path | None:
     if config is not None:
-        return Path(config)
+        return path_of(config)
     own = dataset / CONFIG
     return own if dataset.is_dir() and own.is_file() else None
 

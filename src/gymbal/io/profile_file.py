@@ -24,9 +24,11 @@ def write_profile(path: Path, profiles: Iterable[PivotProfile]) -> None:
 
 
 def check_target(path: Path) -> None:
-    """Raise UsageError when `path` holds something else than a profile, which writing one would replace."""
-    if not path.is_file():
+    """Raise UsageError when `path` is there already and no profile, which writing one would replace."""
+    if not path.exists():
         return
+    if not path.is_file():
+        raise UsageError(f"{path} is a folder or a device, not a file", remedy="Name another file to write.")
     try:
         next(read_profile(path), None)
     except InputError as error:

@@ -37,14 +37,16 @@ ROOM_BYTES = 16 * 1024 * 1024
 def atomic_writer(path: Path) -> Iterator[BinaryIO]:
     """Yield a binary stream whose bytes replace `path` when the block ends without an error.
 
-    Raises InputError when the folder cannot be written, the disk is full, or `path` is a device or a pipe;
-    `path` is then as it was before.
+    Raises InputError when the folder cannot be written, the disk is full, or `path` is a folder, a device or
+    a pipe; `path` is then as it was before.
     """
     if isinstance(path, RemotePath):
         with remote_file(path) as local, local.open("wb", buffering=WRITE_BUFFER_BYTES) as stream:
             yield stream
         return
-    if path.exists() and not path.is_file() and not path.is_dir():
+    if path.is_dir():
+        raise InputError("cannot be written: is a folder, not a file", path=path)
+    if path.exists() and not path.is_file():
         # Renamed over, a device such as /dev/null would be gone for the whole machine.
         raise InputError("cannot be written: is a device or a pipe, not a file", path=path)
     beside = path.with_name(f".{path.name}.{os.getpid()}.partial")
