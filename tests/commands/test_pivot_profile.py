@@ -554,6 +554,22 @@ def test_second_ctrl_c_does_not_wait(tmp_path: Path) -> None:
     assert len(profiles(rows)) == 50
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_while_the_api_is_asked_for_leaves_nothing(number: int, tmp_path: Path) -> None:
+    rows = write_rows(tmp_path / "rows.jsonl", [order_row(0, 0.5)])
+    with PolicyServer(faults=Faults(stall=1.0, stall_seconds=60)) as server:
+        process = subprocess.Popen(
+            command(rows, server.base_url, "--api", "auto"), stderr=subprocess.PIPE, text=True
+        )
+        end = time.monotonic() + 30
+        while not server.seen.requests and time.monotonic() < end:
+            time.sleep(0.01)
+        process.send_signal(number)
+        _, err = process.communicate(timeout=20)
+    assert (process.returncode, err.strip()) == (130, "")
+    assert [path.name for path in tmp_path.iterdir()] == ["rows.jsonl"]
+
+
 def test_adaptive_profile_stops_at_pivots_that_are_settled(tmp_path: Path) -> None:
     rates = [0.0, 0.0, 0.5, 1.0]
     rows = write_rows(tmp_path / "rows.jsonl", [order_row(n, rates[n % 4]) for n in range(240)])

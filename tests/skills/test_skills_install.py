@@ -46,6 +46,12 @@ def pretend_installed_by_older_version(file: Path) -> None:
     (folder / MANIFEST).write_bytes(msgspec.json.encode(manifest))
 
 
+def test_skills_install_for_the_user_needs_a_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "")
+    with pytest.raises(UsageError, match="the home folder is not known"):
+        skills_install(scope="user")
+
+
 def test_skills_list_names_both_skills_with_all_their_files() -> None:
     listed = {skill.name: skill.files for skill in skills_list()}
     assert listed == {

@@ -70,13 +70,14 @@ def pivot_profile(
     """Ask a policy for `k` one-turn samples at each pivot, score them, and write the profile.
 
     `pivots` is what `open_pivots` takes. The samples go into a journal beside `output`, a local file, as they
-    come; where it is there already, what it holds is not asked again. `config` is the Gym config that scores the rows;
-    by default the `config.yaml` beside them, for an index its threshold, else Gym's stock config. `api` is
-    `chat`, `responses` or `auto`. `api_key_env` names the environment variable that holds the key.
+    come; where it is there already, what it holds is not asked again. `config` is the Gym config that scores
+    the rows; by default the `config.yaml` beside them, for an index its threshold, else Gym's stock config.
+    `api` is `chat`, `responses` or `auto`. `api_key_env` names the environment variable that holds the key.
     `progress` is called every few seconds.
 
     A run that was interrupted or used up its budget still writes the profile of what it has: see
-    `SampledReport.end`. Raises UsageError, InputError, and EndpointError when the endpoint cannot be asked.
+    `SampledReport.end`. Raises UsageError, InputError, EndpointError when the endpoint cannot be asked, and
+    KeyboardInterrupt, with nothing written, when it is interrupted before its API is known.
     """
     started = time.monotonic()
     limits, budget = limits or SamplingLimits(), budget or Budget()

@@ -106,12 +106,15 @@ def _target_folder(target: str, scope: str, root: Path | None) -> Path:
         return root / below
     if chosen_scope is SkillScope.PROJECT:
         return below
-    try:
-        return Path.home() / below
-    except RuntimeError as error:
-        raise UsageError(
-            "the home folder is not known", remedy="Set HOME, or install for the project."
-        ) from error
+    return _home() / below
+
+
+def _home() -> Path:
+    """The home folder; raise UsageError where it is not known. Python takes an empty HOME for the root."""
+    if os.environ.get("HOME") != "":
+        with suppress(RuntimeError):
+            return Path.home()
+    raise UsageError("the home folder is not known", remedy="Set HOME, or install for the project.")
 
 
 def _chosen_names(names: Iterable[str]) -> list[str]:

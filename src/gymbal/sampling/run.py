@@ -9,8 +9,9 @@ from __future__ import annotations
 import asyncio
 import signal
 import threading
-from collections.abc import Coroutine, Iterable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, Protocol, TypeVar
 
 from gymbal.model.profile import SampleFailure
@@ -23,6 +24,8 @@ from gymbal.sampling.work import Job, WorkQueue
 
 FAILURES_IN_A_ROW = 20
 """At least so many samples must fail one after another before an endpoint counts as failing."""
+
+_INTERRUPTS = (signal.SIGINT, signal.SIGTERM)
 
 _NEVER_ANSWERS = frozenset({404, 405})
 
@@ -50,13 +53,17 @@ class Ask(Protocol):
 
 
 def detect_api(endpoint: Endpoint, limits: SamplingLimits, model: str) -> Api:
-    """The API that the endpoint has; see `Client.detect_api`."""
+    """The API that the endpoint has; see `Client.detect_api`. Raises KeyboardInterrupt on SIGTERM, too."""
 
     async def detect() -> Api:
-        async with Client(endpoint, limits) as client:
-            return await client.detect_api(model)
+        with _on_interrupt(_current_task().cancel):
+            async with Client(endpoint, limits) as client:
+                return await client.detect_api(model)
 
-    return _run(detect())
+    try:
+        return _run(detect())
+    except asyncio.CancelledError:
+        raise KeyboardInterrupt from None
 
 
 def sample(
@@ -93,6 +100,28 @@ def _run(work: Coroutine[Any, Any, T]) -> T:
     return results[0]
 
 
+def _current_task() -> asyncio.Task[Any]:
+    task = asyncio.current_task()
+    assert task is not None
+    return task
+
+
+@contextmanager
+def _on_interrupt(act: Callable[[], object]) -> Iterator[None]:
+    """Call `act` at each Ctrl-C and SIGTERM; only the main thread of a program can."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    loop = asyncio.get_running_loop()
+    for number in _INTERRUPTS:
+        loop.add_signal_handler(number, act)
+    try:
+        yield
+    finally:
+        for number in _INTERRUPTS:
+            loop.remove_signal_handler(number)
+
+
 class _Run:
     def __init__(self, ask: Ask, settings: SamplingSettings, limits: SamplingLimits, meter: Meter) -> None:
         self._ask = ask
@@ -110,7 +139,7 @@ class _Run:
     async def go(self, endpoint: Endpoint) -> SamplingEnd:
         async with Client(endpoint, self._limits) as client:
             try:
-                with self._interrupts():
+                with _on_interrupt(partial(self._interrupt, _current_task())):
                     async with asyncio.TaskGroup() as workers:
                         for _ in range(self._limits.concurrency):
                             workers.create_task(self._worker(client))
@@ -188,26 +217,8 @@ class _Run:
         self._stop.set()
         self._changed.set()
 
-    @contextmanager
-    def _interrupts(self) -> Iterator[None]:
-        """Answer Ctrl-C and SIGTERM as the module says; only the main thread of a program can."""
-        if threading.current_thread() is not threading.main_thread():
-            yield
-            return
-        loop = asyncio.get_running_loop()
-        task = asyncio.current_task()
-        assert task is not None
-
-        def interrupt() -> None:
-            if self._stop.is_set():
-                task.cancel()
-            self._finish(SamplingEnd.INTERRUPTED)
-
-        signals = (signal.SIGINT, signal.SIGTERM)
-        for number in signals:
-            loop.add_signal_handler(number, interrupt)
-        try:
-            yield
-        finally:
-            for number in signals:
-                loop.remove_signal_handler(number)
+    def _interrupt(self, task: asyncio.Task[Any]) -> None:
+        """Answer Ctrl-C and SIGTERM as the module says."""
+        if self._stop.is_set():
+            task.cancel()
+        self._finish(SamplingEnd.INTERRUPTED)
