@@ -39,11 +39,11 @@ def json_lines(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_bytes().splitlines()]
 
 
-@pytest.mark.parametrize("engine", ["in-process", "processes"])
-def test_build_escapes_the_name_in_rows_and_skipped_lines(source: Path, engine: str) -> None:
+@pytest.mark.parametrize(("engine", "workers"), [("in-process", 1), ("processes", 2)])
+def test_build_escapes_the_name_in_rows_and_skipped_lines(source: Path, engine: str, workers: int) -> None:
     folder = source.with_name(f"{ODD}_rows")
     options = BuildOptions(drop_messages=1.0)
-    metrics = pivot_build(source, folder, name="desk", options=options, engine=engine, workers=2)
+    metrics = pivot_build(source, folder, name="desk", options=options, engine=engine, workers=workers)
     rows, skipped = json_lines(folder / "pivots.jsonl"), json_lines(folder / "skipped.jsonl")
     assert (len(rows), len(skipped)) == (metrics.kept, metrics.candidates - metrics.kept)
     assert {row["pivot_info"]["source"] for row in rows} == {f"{ESCAPED}.jsonl"}

@@ -72,8 +72,8 @@ def is_index(path: Path) -> bool:
 def source_of(path: Path, index: Path, format: str, name: str, document: int | None) -> IndexedSource:
     """What an index at `index` keeps of the source `path`, all of which is read.
 
-    `format`, `name` and `document` are those of `IndexedSource`. Raises InputError when it cannot be read, and
-    for a path that is no UTF-8.
+    `format`, `name` and `document` are those of `IndexedSource`. Raises InputError when it cannot be read,
+    and for a path that is no UTF-8.
     """
     size, digest = _measure(path)
     where = path

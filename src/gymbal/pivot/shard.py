@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from gymbal.io.printable import printable
 from gymbal.io.write import WRITE_BUFFER_BYTES, GatheredWriter, atomic_writer, lengthen
 from gymbal.model.pivot import ActionKind, PivotOrigin, PivotPlace
 from gymbal.model.trajectory import Trajectory
@@ -61,7 +62,8 @@ def write_shard(trajectories: Iterable[Trajectory], path: Path, judge: JudgeWant
 
 
 def _draft(judged: Judged, part: str, rows: list[Row]) -> Draft:
-    source = judged.trajectory.source
+    found = judged.trajectory.source
+    source = msgspec.structs.replace(found, path=printable(found.path))
     lines = []
     for candidate in judged.candidates:
         outcome = candidate.outcome
