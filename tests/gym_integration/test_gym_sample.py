@@ -10,6 +10,7 @@ from gymbal.commands.gym_rows_check import check_with_gym
 from gymbal.io.decode import read_yaml
 from gymbal.pivot.validate_options import ValidateOptions
 from gymbal.pivot.validate_part import Drawn
+from gymbal.pivot.wiring import read_gym_config
 
 
 def test_gym_agrees_with_every_row_that_was_built(gym_venv: Path, tmp_path: Path) -> None:
@@ -36,7 +37,7 @@ def test_gym_disagrees_with_rows_that_only_it_refuses(gym_venv: Path, tmp_path: 
     judged = check_with_gym(
         report,
         sample,
-        read_yaml(config),
+        read_gym_config(read_yaml(config)),
         gym_venv / "bin" / "python",
         max_problems=20,
     )

@@ -35,7 +35,7 @@ from gymbal.pivot.options import BuildOptions
 from gymbal.pivot.request import read_tools
 from gymbal.pivot.targets.detect import target_named, target_of_row
 from gymbal.pivot.targets.registry import row_target
-from gymbal.pivot.targets.wiring import target_wired
+from gymbal.pivot.wiring import read_gym_config, target_wired
 
 
 def text(content: str, number: int = 0) -> Json:
@@ -208,14 +208,15 @@ def test_config_leads_to_the_server_of_the_target(tmp_path: Path, target: Target
     answers = [text(json.dumps(ANSWER_1))] if target is Target.TERMINUS_JUDGE else "CO"
     build(tmp_path, answers, target)
     built = read_yaml(tmp_path / "dataset" / "config.yaml")
-    assert target_wired(built, None) is target
+    config = read_gym_config(built)
+    assert target_wired(config, None) is target
     result = pivot_config(tmp_path / "dataset", tmp_path / "again.yaml", name="dataset")
     assert result.target is target
     again = read_yaml(tmp_path / "again.yaml")
     assert again == built
     # What the config says of the agent counts more than what a row says.
     row = fields_of({"agent_ref": {"name": "dataset_agent"}, "harness": "codex", "expected_action": {}})
-    assert target_of_row(row, built) is target
+    assert target_of_row(row, config) is target
 
 
 def test_targets_and_harnesses_go_by_known_names(tmp_path: Path) -> None:

@@ -14,8 +14,8 @@ from gymbal.commands.pivot_validate import pivot_validate
 from gymbal.errors import MissingExtraError
 from gymbal.io.decode import read_yaml
 from gymbal.model.target import Target
-from gymbal.pivot.targets.wiring import wired
 from gymbal.pivot.validate_options import ValidateOptions
+from gymbal.pivot.wiring import read_gym_config, wired
 
 PROBED = {"python": "3.13.0", "executable": "python", "packages": {"nemo-gym": ["0.7.0", None]}}
 
@@ -107,7 +107,8 @@ def test_validate_has_gym_judge_rows_of_another_target_under_the_settings_of_its
     tmp_path: Path,
 ) -> None:
     build(tmp_path, "COCOCO", Target.SWE_PIVOT)
-    settings = dict(wired(read_yaml(tmp_path / "dataset" / "config.yaml"), None).settings)
+    config = read_gym_config(read_yaml(tmp_path / "dataset" / "config.yaml"))
+    settings = dict(wired(config, None).settings)
     asked = ("swe_pivot", settings | {"enable_diff_size_shaping": False})
     report = pivot_validate(tmp_path / "dataset", gym_python=gym(tmp_path, {}, asked=asked))
     assert (report.rules["P030"], report.rules["P031"], report.target) == (3, 3, Target.SWE_PIVOT)

@@ -14,15 +14,14 @@ from gymbal.io.jsonl import read_lines
 from gymbal.io.secrets import mask_text
 from gymbal.model.pivot import ValidationReport, Violation
 from gymbal.model.target import Target
-from gymbal.pivot.config import GymConfig, read_gym_config
 from gymbal.pivot.parse import AGENT, LABEL, MAX_SHOWN_LIST, REQUEST, Check, read_agent, read_row
 from gymbal.pivot.rules import RULES
 from gymbal.pivot.scorer import scorer_for
 from gymbal.pivot.targets.registry import row_target
 from gymbal.pivot.targets.servers import SERVERS
 from gymbal.pivot.targets.validate_part import NO_TOOLS
-from gymbal.pivot.targets.wiring import server_problem, wired
 from gymbal.pivot.validate_part import Drawn
+from gymbal.pivot.wiring import GymConfig, server_problem, wired
 from gymbal.probe.gym_rows import GymQuestion, GymVerdict, ask_gym_about_rows
 from gymbal.readers.base.content import fields_of
 from gymbal.readers.base.responses import NULL
@@ -43,15 +42,15 @@ class _SampleRow(NamedTuple):
 def check_with_gym(
     report: ValidationReport,
     sample: Sample,
-    config: object,
+    config: GymConfig | None,
     python: str | Path,
     *,
     max_problems: int,
 ) -> ValidationReport:
     """Return `report` with what the Gym beside `python` says to the rows of `sample`.
 
-    They broke no rule here, so whatever Gym says against one is a disagreement. `config` is the decoded Gym
-    config, None without one. Raises MissingExtraError where there is no Gym to ask.
+    They broke no rule here, so whatever Gym says against one is a disagreement. Raises MissingExtraError
+    where there is no Gym to ask.
     """
     settings_of = _settings_of(report.target, config)
     rows = list(_read(sample, settings_of))
@@ -79,11 +78,11 @@ def _read(sample: Sample, settings_of: _SettingsOf) -> Iterator[_SampleRow]:
                 yield _SampleRow(file, line.number, line.offset, question)
 
 
-def _settings_of(target: Target, config: object) -> _SettingsOf:
+def _settings_of(target: Target, config: GymConfig | None) -> _SettingsOf:
     if config is None:
         return lambda line: None
     if target is Target.SINGLE_STEP:
-        return partial(_of_comparator, config=read_gym_config(config))
+        return partial(_of_comparator, config=config)
     return partial(_of_server, target=target, config=config)
 
 
@@ -93,11 +92,11 @@ def _of_comparator(line: bytes, *, config: GymConfig) -> Settings | None:
     agent = None if isinstance(row, Check) else read_agent(row.agent_ref)
     if isinstance(agent, Check) or scorer_for(config, agent).comparator is None:
         return None
-    block = config.agents[agent] if agent is not None else next(iter(config.agents.values()))
-    return config.servers[block.resources_server or ""].comparator
+    server = wired(config, agent).server
+    return None if server is None else server.comparator
 
 
-def _of_server(line: bytes, *, target: Target, config: object) -> Settings | None:
+def _of_server(line: bytes, *, target: Target, config: GymConfig) -> Settings | None:
     """The settings of the server that scores a row; None where our own verifier cannot say what it gives."""
     row = fields_of(line)
     agent = read_agent(row.get(AGENT, NULL))

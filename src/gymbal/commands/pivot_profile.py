@@ -34,10 +34,11 @@ from gymbal.model.sampling import (
 from gymbal.model.target import Target
 from gymbal.pivot.adaptive import fit, pilot_size
 from gymbal.pivot.build import CONFIG
-from gymbal.pivot.config import RESOURCES_SERVER, read_gym_config
 from gymbal.pivot.profile import OutcomeTally, notes_on
 from gymbal.pivot.row_scorer import RowScorer
 from gymbal.pivot.targets.detect import target_of_file
+from gymbal.pivot.targets.servers import SERVERS
+from gymbal.pivot.wiring import GymConfig, read_gym_config
 from gymbal.sampling.meter import Meter
 from gymbal.sampling.run import detect_api, sample
 
@@ -149,12 +150,11 @@ def _scorer(opened: Pivots, config: str | Path | None) -> RowScorer:
     beside = opened.files[0].with_name(CONFIG)
     if config is None and opened.header is None and beside.is_file():
         config = beside
-    raw = None if config is None else read_yaml(path_of(config))
-    _refuse_other_target(opened, raw)
-    if raw is not None:
-        found = read_gym_config(raw)
-        if not found.servers:
-            remedy = f"Name a config of {RESOURCES_SERVER} with --config."
+    found = None if config is None else read_gym_config(read_yaml(path_of(config)))
+    _refuse_other_target(opened, found)
+    if found is not None:
+        if not found.comparators:
+            remedy = f"Name a config of {SERVERS[Target.SINGLE_STEP].name} with --config."
             raise InputError("has no server that scores pivots", path=str(config), remedy=remedy)
         return RowScorer(found)
     if opened.header is not None:
@@ -162,7 +162,7 @@ def _scorer(opened: Pivots, config: str | Path | None) -> RowScorer:
     return RowScorer(None)
 
 
-def _refuse_other_target(opened: Pivots, config: object) -> None:
+def _refuse_other_target(opened: Pivots, config: GymConfig | None) -> None:
     """Raise UsageError for rows of another verifier than the one that is reproduced here."""
     if opened.header is not None:
         target = Target(opened.header.options.get("target", Target.SINGLE_STEP))

@@ -17,9 +17,9 @@ from gymbal.io.sample_journal import HEADER_START, read_journal_header, read_sam
 from gymbal.model.profile import JournalHeader
 from gymbal.model.rescore import NotRescored, RescoreReport, SamplesKind, SampleUse, SettingsSource
 from gymbal.pivot.build import CONFIG
-from gymbal.pivot.config import GymConfig, ServerBlock, read_gym_config
 from gymbal.pivot.rescore import RescoreTally, changed_options
 from gymbal.pivot.row_scorer import STOCK_OPTIONS, ReadyRow, RowScorer
+from gymbal.pivot.wiring import GymConfig, read_gym_config
 from gymbal.readers.run.pivot_answers import read_pivot_answers
 from gymbal.verify import UnscorableError
 
@@ -145,16 +145,13 @@ def _after(was: _Settings, config: str | Path | None, options: Mapping[str, Any]
     now = was if config is None else was._replace(config=_gym_config(config))
     if now.config is None:
         return now._replace(options={**now.options, **options})
-    servers = {
-        name: ServerBlock({**(block.comparator or {}), **options})
-        for name, block in now.config.servers.items()
-    }
+    servers = {name: block.with_comparator(options) for name, block in now.config.comparators.items()}
     return now._replace(config=now.config._replace(servers=servers))
 
 
 def _gym_config(path: str | Path) -> GymConfig:
     found = read_gym_config(read_yaml(path_of(path)))
-    if not found.servers:
+    if not found.comparators:
         raise InputError("has no server that scores pivots", path=path)
     return found
 

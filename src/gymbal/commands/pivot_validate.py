@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -18,7 +17,6 @@ from gymbal.model.pivot import ValidationReport
 from gymbal.model.target import Target
 from gymbal.parallel import Engine, engine_named, run_all, worker_count
 from gymbal.pivot.build import CONFIG
-from gymbal.pivot.config import read_gym_config
 from gymbal.pivot.rules import RULES
 from gymbal.pivot.targets.detect import target_named, target_of_file
 from gymbal.pivot.targets.rules import rules_of
@@ -26,6 +24,7 @@ from gymbal.pivot.targets.validate_part import TargetJob, check_target_part
 from gymbal.pivot.validate import Part, validate
 from gymbal.pivot.validate_options import ValidateOptions, check_validate_options
 from gymbal.pivot.validate_part import PartFindings, PartJob, check_part
+from gymbal.pivot.wiring import read_gym_config
 
 PARTS_PER_WORKER = 4
 """So many that workers end at about the same time, so few that starting one costs nothing."""
@@ -70,17 +69,16 @@ def pivot_validate(
     dataset = path_of(path)
     files = list(rows_files_of(dataset).values())
     config_path = _config_of(dataset, config)
-    gym_config = None if config_path is None else read_yaml(config_path)
+    gym_config = None if config_path is None else read_gym_config(read_yaml(config_path))
     verifier = target_of_file(files[0], gym_config) if target is None else target_named(target)
-    scoring = None if gym_config is None else read_gym_config(gym_config)
     checked = validate(
         files[0] if len(files) == 1 else dataset,
         files,
-        scoring,
+        gym_config,
         config_path=None if config_path is None else str(config_path),
         options=chosen,
         parts=partial(_parts, size=_part_bytes(files, runs_on, count)),
-        check_parts=partial(_check_parts, target=verifier, config=gym_config, engine=runs_on, workers=count),
+        check_parts=partial(_check_parts, target=verifier, engine=runs_on, workers=count),
         rules=RULES if verifier is Target.SINGLE_STEP else rules_of(verifier),
     )
     report = msgspec.structs.replace(checked.report, target=verifier)
@@ -115,9 +113,9 @@ def _parts(file: Path, *, size: int | None) -> Sequence[Part]:
 
 
 def _check_parts(
-    jobs: Sequence[PartJob], *, target: Target, config: Any, engine: Engine, workers: int
+    jobs: Sequence[PartJob], *, target: Target, engine: Engine, workers: int
 ) -> Iterable[PartFindings]:
     if target is Target.SINGLE_STEP:
         return run_all(check_part, jobs, engine=engine, workers=workers)
-    targeted = [TargetJob(job, target, config) for job in jobs]
+    targeted = [TargetJob(job, target) for job in jobs]
     return run_all(check_target_part, targeted, engine=engine, workers=workers)

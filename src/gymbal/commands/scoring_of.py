@@ -12,7 +12,7 @@ from gymbal.pivot.build import CONFIG
 from gymbal.pivot.config import config_yaml
 from gymbal.pivot.targets.detect import target_of_file
 from gymbal.pivot.targets.servers import SERVERS
-from gymbal.pivot.targets.wiring import wired
+from gymbal.pivot.wiring import read_gym_config, server_problem, wired
 
 WRITTEN_ANYWAY = frozenset({"entrypoint", "domain", "verified", "description", "num_workers"})
 """Settings of a server block that say nothing about scoring."""
@@ -45,11 +45,11 @@ def scoring_of(pivots: Pivots, agent: str | None, threshold: float | None) -> Sc
         return Scoring(target, pivots.header.threshold if threshold is None else threshold, {}, ())
     rows = pivots.files[0]
     beside = rows.with_name(CONFIG)
-    config = read_yaml(beside) if beside.is_file() else None
+    config = read_gym_config(read_yaml(beside)) if beside.is_file() else None
     target = target_of_file(rows, config)
     server = SERVERS[target]
-    link = wired(config, agent)
-    settings = dict(link.settings) if link.server == server.name else {}
+    link = None if config is None else wired(config, agent)
+    settings = {} if link is None or server_problem(link, target) else dict(link.settings)
     if threshold is None:
         found = server.threshold_in(settings)
         is_number = isinstance(found, int | float) and not isinstance(found, bool)

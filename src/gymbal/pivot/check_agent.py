@@ -8,9 +8,9 @@ import msgspec
 from msgspec import Raw
 
 from gymbal.pivot.candidate import equal_scalars_match
-from gymbal.pivot.config import GymConfig
 from gymbal.pivot.parse import AGENT, LABEL, REQUEST, Check, read_agent
 from gymbal.pivot.scorer import Scorer, scorer_for
+from gymbal.pivot.wiring import GymConfig
 from gymbal.verify import Comparator, UnscorableError
 
 
@@ -95,7 +95,7 @@ def _scoring(scorer: Scorer) -> Scoring:
     if scorer.broken is not None:
         # A row without a known agent says nothing about that agent's server.
         rules = ("P018", "P019") if scorer.broken.rule == "P019" else ("P018",)
-        return Scoring(rules, (Check(*scorer.broken),), None)
+        return Scoring(rules, (scorer.broken,), None)
     if scorer.comparator is None:
         return Scoring(("P018", "P019"), (), None)
     threshold = scorer.comparator.config.word_count_similarity_threshold

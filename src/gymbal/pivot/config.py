@@ -1,4 +1,4 @@
-"""The Gym config of a pivot dataset: written for a new one, read back for validation.
+"""The Gym config of a pivot dataset, as it is written.
 
 Gym 0.7.0 runs an agent through an environment server. It would still add a missing one by itself, with a
 warning that this will end, so the config names one, as Gym's own configs do.
@@ -7,15 +7,13 @@ warning that this will end, so the config names one, as Gym's own configs do.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any
 
 from gymbal.io.printable import printable
 from gymbal.model.target import Target
 from gymbal.pivot.row import agent_name
 from gymbal.pivot.targets.servers import SERVERS
-
-RESOURCES_SERVER = SERVERS[Target.SINGLE_STEP].name
 
 _TEMPLATE = """\
 {name}_resources_server:
@@ -86,48 +84,3 @@ def config_yaml(
             for type, path in paths.items()
         ),
     ).encode()
-
-
-class ServerBlock(NamedTuple):
-    comparator: Mapping[str, Any] | None
-    """`tool_call_comparator_config` as written. None: the block has none."""
-
-
-class AgentBlock(NamedTuple):
-    resources_server: str | None
-    """Name of the block that it sends responses to for scoring."""
-
-
-class GymConfig(NamedTuple):
-    """What a config says about scoring pivot rows. Blocks of other servers are left out."""
-
-    servers: Mapping[str, ServerBlock]
-    agents: Mapping[str, AgentBlock]
-
-
-def read_gym_config(config: object) -> GymConfig:
-    """Pick agents and comparator blocks out of a decoded config; what has another shape is passed over."""
-    servers = {}
-    agents = {}
-    for name, section, inner in _blocks(config):
-        if section == "resources_servers":
-            block = inner.get(RESOURCES_SERVER)
-            if isinstance(block, Mapping):
-                comparator = block.get("tool_call_comparator_config")
-                servers[name] = ServerBlock(comparator if isinstance(comparator, Mapping) else None)
-        elif section == "responses_api_agents":
-            for block in inner.values():
-                server = block.get("resources_server") if isinstance(block, Mapping) else None
-                target = server.get("name") if isinstance(server, Mapping) else None
-                agents[name] = AgentBlock(target if isinstance(target, str) else None)
-    return GymConfig(servers, agents)
-
-
-def _blocks(config: object) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
-    """Instance name, section and section content, such as ("x_agent", "responses_api_agents", {...})."""
-    if not isinstance(config, Mapping):
-        return
-    for name, sections in config.items():
-        for section, inner in sections.items() if isinstance(sections, Mapping) else ():
-            if isinstance(inner, Mapping):
-                yield str(name), str(section), inner

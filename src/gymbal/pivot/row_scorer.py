@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 
 from gymbal.errors import UsageError
-from gymbal.pivot.config import GymConfig
 from gymbal.pivot.scorer import scorer_for
+from gymbal.pivot.wiring import GymConfig
 from gymbal.verify import Check, Comparator, Explanation, Label, LabelError, Score, explain
 from gymbal.verify.trace import trace_call
 
@@ -79,7 +79,7 @@ class RowScorer:
         """The options of the comparator by name; by resources server where the config has several."""
         if self._config is None:
             return dict(self._options)
-        by_server = {name: dict(block.comparator or {}) for name, block in self._config.servers.items()}
+        by_server = {name: dict(block.comparator or {}) for name, block in self._config.comparators.items()}
         return next(iter(by_server.values())) if len(by_server) == 1 else by_server
 
     def ready(self, row: bytes) -> ReadyRow:

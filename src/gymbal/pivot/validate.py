@@ -14,12 +14,12 @@ from typing import NamedTuple
 from gymbal.errors import InputError
 from gymbal.io.secrets import mask_text
 from gymbal.model.pivot import ActionKind, ValidatedFile, ValidationReport, Violation
-from gymbal.pivot.config import GymConfig
 from gymbal.pivot.equal_rows import EqualRows
 from gymbal.pivot.parse import MAX_SHOWN, REQUEST, Check
 from gymbal.pivot.rules import RULES, Rule
 from gymbal.pivot.validate_options import ValidateOptions
 from gymbal.pivot.validate_part import UNREADABLE, Drawn, Found, PartFindings, PartJob, TaskRows, check_part
+from gymbal.pivot.wiring import GymConfig
 
 Part = tuple[int, int | None]
 """First byte, and the one behind the last; None: the end of the file."""

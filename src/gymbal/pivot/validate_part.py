@@ -28,12 +28,12 @@ from gymbal.pivot.check_row import (
     check_label,
     holds_scalars,
 )
-from gymbal.pivot.config import GymConfig
 from gymbal.pivot.parse import REQUEST, AnyLabel, BatchLabel, CallLabel, Check, kind_of, read_label
 from gymbal.pivot.row import KEY_BYTES
 from gymbal.pivot.row_reader import ReadRow, RowReader
 from gymbal.pivot.rules import RULES, Rule, Severity
 from gymbal.pivot.validate_options import ValidateOptions, check_fields, task_of
+from gymbal.pivot.wiring import GymConfig
 
 UNREADABLE = "unreadable"
 

@@ -13,7 +13,7 @@ from gymbal.model.target import Target
 from gymbal.pivot.targets.contract import object_of, text_of
 from gymbal.pivot.targets.servers import SERVERS, TARGET_OF_SERVER
 from gymbal.pivot.targets.terminus_judge import HARNESSES
-from gymbal.pivot.targets.wiring import target_wired
+from gymbal.pivot.wiring import GymConfig, target_wired
 
 INFO_FIELD = "target"
 """Field of `pivot_info` by which a build names the target of a row."""
@@ -28,7 +28,7 @@ def target_named(name: str) -> Target:
         raise UsageError(f"there is no target {name!r}", remedy=f"Known targets: {known}.") from None
 
 
-def target_of_file(rows: Path, config: object = None) -> Target:
+def target_of_file(rows: Path, config: GymConfig | None = None) -> Target:
     """The target of a pivot JSONL file, told by its first row.
 
     A file without a row that can be read counts as one of the single-step target. Raises InputError when it
@@ -42,7 +42,7 @@ def target_of_file(rows: Path, config: object = None) -> Target:
     return target_of_row(row, config)
 
 
-def target_of_row(row: Fields, config: object = None) -> Target:
+def target_of_row(row: Fields, config: GymConfig | None = None) -> Target:
     """The target that a row is made for.
 
     First what `config` says of its agent, then what the row says, then its fields, then the name of its

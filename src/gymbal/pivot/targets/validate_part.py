@@ -23,9 +23,9 @@ from gymbal.pivot.targets.registry import row_target
 from gymbal.pivot.targets.rules import REQUEST_RULE, REQUEST_RULES, rules_of
 from gymbal.pivot.targets.servers import SERVERS
 from gymbal.pivot.targets.terminus_judge import ANSWER
-from gymbal.pivot.targets.wiring import Wired, server_problem, wired
 from gymbal.pivot.validate_options import ValidateOptions, check_fields, task_of
 from gymbal.pivot.validate_part import UNREADABLE, Notes, PartFindings, PartJob, RowSample
+from gymbal.pivot.wiring import GymConfig, Wired, key_of, server_problem, wired
 
 NO_TOOLS = b"[]"
 
@@ -35,8 +35,6 @@ class TargetJob(NamedTuple):
 
     job: PartJob
     target: Target
-    config: Any
-    """The decoded config; None without one."""
 
 
 def check_target_part(job: TargetJob) -> PartFindings:
@@ -61,7 +59,7 @@ class _RowChecker:
         self._reader = RowReader()
         self._request = RequestChecker()
         self._input = InputChecker()
-        self._links = _Links(job.target, job.config, self._options)
+        self._links = _Links(job.target, job.job.config, self._options)
         self._notes = Notes(self._options.max_problems, rules_of(job.target))
         self._sample = RowSample(self._options)
         self._unchecked: dict[str, None] = {}
@@ -152,7 +150,7 @@ class _Link(NamedTuple):
 class _Links:
     """Follows the agents of rows through the config, each of them once."""
 
-    def __init__(self, target: Target, config: Any, options: ValidateOptions) -> None:
+    def __init__(self, target: Target, config: GymConfig | None, options: ValidateOptions) -> None:
         self._target = target
         self._config = config
         self._is_required = options.require_agent_ref
@@ -169,10 +167,10 @@ class _Links:
             return _Link(("P017", "P025") if self._is_required else ("P017",), missing, None)
         link = wired(self._config, agent)
         if link.agent is None:
-            return _Link(("P017", "P402"), (Check("P402", f"{AGENT}.name", link.problem),), None)
+            return _Link(("P017", "P402"), (Check("P402", key_of(agent), link.problem),), None)
         problem = server_problem(link, self._target)
         if problem is not None:
-            return _Link(("P017", "P402", "P403"), (Check("P403", f"{AGENT}.name", problem),), None)
+            return _Link(("P017", "P402", "P403"), (Check("P403", key_of(agent), problem),), None)
         server = SERVERS[self._target]
         threshold = server.threshold_in(link.settings)
         fits = threshold is None or (_is_number(threshold) and 0.0 < threshold <= 1.0)
