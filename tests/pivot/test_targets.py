@@ -26,6 +26,7 @@ from gymbal.commands.pivot_audit import pivot_audit
 from gymbal.commands.pivot_build import pivot_build
 from gymbal.commands.pivot_config import pivot_config
 from gymbal.commands.pivot_stats import pivot_stats
+from gymbal.commands.pivot_validate import pivot_validate
 from gymbal.errors import UsageError
 from gymbal.io.decode import read_yaml
 from gymbal.model.pivot import BuildMetrics
@@ -179,6 +180,9 @@ def test_single_step_rows_do_not_name_a_target(tmp_path: Path) -> None:
     assert ["target" in row["pivot_info"] for row in rows] == [False]
 
 
+CALL: Json = {"type": "function_call", "name": "f", "arguments": "{}"}
+
+
 def fields_of(row: Json) -> dict[str, Raw]:
     return msgspec.json.decode(json.dumps(row).encode(), type=dict[str, Raw])
 
@@ -195,6 +199,35 @@ def fields_of(row: Json) -> dict[str, Raw]:
             Target.SINGLE_STEP,
         ),
         ({"expected_answer": "42"}, Target.SINGLE_STEP),
+        # An agent that is called after a dataset says nothing of its server.
+        ({"agent_ref": {"name": "swe_pivot_agent"}, "expected_action": CALL}, Target.SINGLE_STEP),
+        ({"agent_ref": {"name": "my_swe_pivot_v2_agent"}, "expected_action": CALL}, Target.SINGLE_STEP),
+        # Rows that the stock agent's server could not read.
+        (
+            {
+                "agent_ref": {"name": "swe_pivot_tool_simulation_agent"},
+                "expected_action": {"type": "message"},
+            },
+            Target.SINGLE_STEP,
+        ),
+        ({"agent_ref": {"name": "terminus_judge_simple_agent"}, "expected_action": CALL}, Target.SINGLE_STEP),
+        (
+            {"agent_ref": {"name": "terminus_judge_simple_agent"}, "expected_answer": "ls"},
+            Target.TERMINUS_JUDGE,
+        ),
+        (
+            {"agent_ref": {"name": "terminal_multi_harness_codex_agent"}, "expected_action": CALL},
+            Target.SINGLE_STEP,
+        ),
+        # A build names every target but the single-step one.
+        (
+            {
+                "agent_ref": {"name": "swe_pivot_tool_simulation_agent"},
+                "pivot_info": {"uuid": "u", "call": 0, "boundary": "recorded"},
+                "expected_action": CALL,
+            },
+            Target.SINGLE_STEP,
+        ),
         ({"pivot_info": {"target": "unheard_of"}}, Target.SINGLE_STEP),
         ({}, Target.SINGLE_STEP),
     ],
@@ -217,6 +250,38 @@ def test_config_leads_to_the_server_of_the_target(tmp_path: Path, target: Target
     # What the config says of the agent counts more than what a row says.
     row = fields_of({"agent_ref": {"name": "dataset_agent"}, "harness": "codex", "expected_action": {}})
     assert target_of_row(row, config) is target
+
+
+@pytest.mark.parametrize("name", [target.value for target in Target])
+def test_rows_stay_single_step_whatever_their_dataset_is_called(tmp_path: Path, name: str) -> None:
+    source = write_rollouts(tmp_path / "rollouts.jsonl", [rollout("MCOCCOOCOM")])
+    pivot_build(source, tmp_path / name)
+    for rows in (tmp_path / name, tmp_path / name / "pivots.jsonl"):
+        report = pivot_validate(rows)
+        assert (report.target, report.violations) == (Target.SINGLE_STEP, ())
+        assert pivot_audit(rows, source).problems == ()
+        assert measured(rows).targets == {"single_step": report.rows}
+        made = pivot_config(rows, tmp_path / "made.yaml", overwrite=True)
+        assert made.target is Target.SINGLE_STEP
+
+
+def test_target_is_told_by_the_config_of_the_folder_before_the_rows(tmp_path: Path) -> None:
+    metrics, rows = build(tmp_path, [text(json.dumps(ANSWER_1))], Target.TERMINUS_JUDGE)
+    # Rows as another program would write them: nothing in them but the config tells their target.
+    for row in rows:
+        del row["pivot_info"], row["metadata"]
+    dataset = tmp_path / "dataset"
+    write_rollouts(dataset / "pivots.jsonl", rows)
+    (dataset / "skipped.jsonl").unlink()
+    source = tmp_path / "rollouts.jsonl"
+    assert pivot_audit(dataset, source).problems == ()
+    assert measured(dataset).targets == {"terminus_judge": metrics.kept}
+    assert pivot_config(dataset, tmp_path / "made.yaml").target is Target.TERMINUS_JUDGE
+    alone = dataset / "pivots.jsonl"
+    assert pivot_audit(alone, source).problems != ()
+    assert pivot_audit(alone, source, target="terminus_judge").problems == ()
+    with pytest.raises(UsageError, match="no target 'judge'"):
+        pivot_audit(alone, source, target="judge")
 
 
 def test_targets_and_harnesses_go_by_known_names(tmp_path: Path) -> None:

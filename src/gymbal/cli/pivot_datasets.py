@@ -18,6 +18,9 @@ from gymbal.cli.render import emit, format_option
     help="File of trajectories that the rows were made of; give the option once for each.",
 )
 @click.option(
+    "--target", metavar="NAME", help="Verifier of the rows; by default told by config and first row."
+)
+@click.option(
     "--source-format", metavar="NAME", help="Format of the sources; by default told by what is in them."
 )
 @click.option("--tools", metavar="FILE", help="The tool schemas that the dataset was built with.")
@@ -42,6 +45,7 @@ def audit_command(
     ctx: click.Context,
     pivots: str,
     sources: tuple[str, ...],
+    target: str | None,
     source_format: str | None,
     tools: str | None,
     repair_reasoning: str,
@@ -66,6 +70,7 @@ def audit_command(
     report = pivot_audit(
         pivots,
         sources,
+        target=target,
         source_format=source_format,
         tools=tools,
         repair_reasoning=repair_reasoning,
@@ -101,7 +106,9 @@ def stats_command(path: str, other: str | None, format: str) -> None:
 @click.argument("dataset")
 @click.option("--output", "-o", required=True, metavar="YAML", help="File to write.")
 @click.option("--name", help="Begins the names of the config's blocks; by default after the rows' agent.")
-@click.option("--target", metavar="NAME", help="Verifier of the rows; by default told by the first of them.")
+@click.option(
+    "--target", metavar="NAME", help="Verifier of the rows; by default told by config and first row."
+)
 @click.option(
     "--threshold",
     type=float,

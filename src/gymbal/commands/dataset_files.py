@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 from gymbal.errors import InputError
+from gymbal.pivot.build import CONFIG
 from gymbal.pivot.index import is_index
 from gymbal.pivot.lines import ROWS, ROWS_OF_PART
 
@@ -28,6 +29,12 @@ def rows_files_of(dataset: Path) -> dict[str, Path]:
     if parts:
         return parts
     raise InputError(f"holds no {ROWS}", path=dataset, remedy="Name the JSONL file itself.")
+
+
+def own_config_of(dataset: Path) -> Path | None:
+    """The Gym config that a dataset folder holds; None for a folder without one, and for a file."""
+    own = dataset / CONFIG
+    return own if dataset.is_dir() and own.is_file() else None
 
 
 def name_after(file_name: str) -> str:

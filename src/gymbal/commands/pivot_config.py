@@ -6,6 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 from gymbal.commands.dataset_files import name_after, rows_files_of
+from gymbal.commands.dataset_target import target_of_dataset
 from gymbal.errors import UsageError
 from gymbal.io.remote import path_of
 from gymbal.io.write import write_bytes
@@ -16,7 +17,6 @@ from gymbal.pivot.config import config_yaml
 from gymbal.pivot.lines import ROWS
 from gymbal.pivot.row import DATASET_NAME, agent_name
 from gymbal.pivot.split import PARTS
-from gymbal.pivot.targets.detect import target_named, target_of_file
 from gymbal.pivot.targets.servers import SERVERS
 from gymbal.probe.gym_validate import GymCommand, find_gym, validate_config
 
@@ -38,10 +38,10 @@ def pivot_config(
     The agent block is called as the rows call their agent; `name` begins the names of the other blocks, by
     default after that agent, else after the file. `type` is `train` or `validation`: what Gym is to use a
     single file for, by default `train`, or the one side of a split folder to write a config for. `target`
-    is the verifier of the rows, told by the first of them if it is not given, and `threshold` the least
-    similarity in its config, by default that of Gym's own. An `output` that exists is replaced only with
-    `overwrite`. With `check`, the `gym env validate` beside `gym_python`, or the first on PATH, reads the
-    config.
+    is the verifier of the rows, told by the folder's own config or the first row if it is not given, and
+    `threshold` the least similarity in its config, by default that of Gym's own. An `output` that exists is
+    replaced only with `overwrite`. With `check`, the `gym env validate` beside `gym_python`, or the first on
+    PATH, reads the config.
 
     Raises InputError for rows that cannot be read and an output that cannot be written, UsageError for
     arguments that no config can have, MissingExtraError where Gym is to check and is not there. Nothing is
@@ -49,7 +49,7 @@ def pivot_config(
     """
     source, written = path_of(dataset), path_of(output)
     files = _files(source, type)
-    verifier = target_of_file(next(iter(files.values()))) if target is None else target_named(target)
+    verifier = target_of_dataset(source, next(iter(files.values())), target)
     if threshold is None:
         threshold = SERVERS[verifier].default_threshold
     agents: Counter[str | None] = Counter()

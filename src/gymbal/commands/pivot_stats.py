@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from gymbal.commands.dataset_files import rows_files_of
+from gymbal.commands.dataset_target import own_gym_config
 from gymbal.io.remote import path_of
 from gymbal.model.pivot_stats import PivotStats, PivotStatsComparison
 from gymbal.pivot.stats import Measured, measure
@@ -17,6 +18,8 @@ def pivot_stats(path: str | Path, other: str | Path | None = None) -> PivotStats
     With `other`, compare the two: what only one of them has, and which shares changed. The rows themselves
     are counted, so that a dataset may have been written, filtered or sampled by any program.
 
+    The target of a row is told by the folder's own config, else by the row.
+
     Raises InputError for what cannot be read.
     """
     measured = _measure(path)
@@ -24,4 +27,5 @@ def pivot_stats(path: str | Path, other: str | Path | None = None) -> PivotStats
 
 
 def _measure(path: str | Path) -> Measured:
-    return measure(list(rows_files_of(path_of(path)).values()))
+    dataset = path_of(path)
+    return measure(list(rows_files_of(dataset).values()), own_gym_config(dataset))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from gymbal.commands.dataset_files import rows_files_of
+from gymbal.commands.dataset_files import own_config_of, rows_files_of
 from gymbal.io.decode import read_yaml
 from gymbal.io.jsonl import COMPRESSED_SUFFIXES
 from gymbal.io.remote import path_of
@@ -16,7 +16,6 @@ from gymbal.io.shards import part_bytes
 from gymbal.model.pivot import ValidationReport
 from gymbal.model.target import Target
 from gymbal.parallel import Engine, engine_named, run_all, worker_count
-from gymbal.pivot.build import CONFIG
 from gymbal.pivot.rules import RULES
 from gymbal.pivot.targets.detect import target_named, target_of_file
 from gymbal.pivot.targets.rules import rules_of
@@ -68,7 +67,7 @@ def pivot_validate(
     chosen = msgspec.structs.replace(chosen, sample=sample)
     dataset = path_of(path)
     files = list(rows_files_of(dataset).values())
-    config_path = _config_of(dataset, config)
+    config_path = own_config_of(dataset) if config is None else path_of(config)
     gym_config = None if config_path is None else read_gym_config(read_yaml(config_path))
     verifier = target_of_file(files[0], gym_config) if target is None else target_named(target)
     checked = validate(
@@ -87,13 +86,6 @@ def pivot_validate(
     from gymbal.commands.gym_rows_check import check_with_gym
 
     return check_with_gym(report, checked.sample, gym_config, gym_python, max_problems=chosen.max_problems)
-
-
-def _config_of(dataset: Path, config: str | Path | None) -> Path | None:
-    if config is not None:
-        return path_of(config)
-    own = dataset / CONFIG
-    return own if dataset.is_dir() and own.is_file() else None
 
 
 def _part_bytes(files: Sequence[Path], engine: Engine, workers: int) -> int | None:

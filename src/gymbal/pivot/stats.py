@@ -21,6 +21,7 @@ from gymbal.pivot.audit_item import print_of
 from gymbal.pivot.parse import AnyLabel, BatchLabel, CallLabel, MessageLabel, is_null, kind_of
 from gymbal.pivot.targets.contract import object_of, text_of
 from gymbal.pivot.targets.detect import target_of_row
+from gymbal.pivot.wiring import GymConfig
 
 KEY_BYTES = 16
 
@@ -97,8 +98,10 @@ class _Counts:
         return dict(sorted(counts.items(), key=lambda item: _by_number_then_name(item[0])))
 
 
-def measure(files: Sequence[Path]) -> Measured:
+def measure(files: Sequence[Path], config: GymConfig | None = None) -> Measured:
     """Count the rows of one dataset in one pass, keeping a digest and a few numbers of each.
+
+    `config` is the one that scores the rows, if it is known: it tells their targets.
 
     A line that is no row is counted, not an error; InputError is raised for a file that cannot be read.
     """
@@ -107,7 +110,7 @@ def measure(files: Sequence[Path]) -> Measured:
     for path in files:
         for line in read_lines(path):
             try:
-                _count_row(line, path.name, counts)
+                _count_row(line, path.name, counts, config)
             except (ValueError, RecursionError):  # of decoding, text and numbers alike
                 unreadable += 1
     rows = len(counts.keys)
@@ -144,7 +147,7 @@ def spread_of(values: Sequence[int]) -> Spread | None:
     return Spread(low=ordered[0], high=ordered[-1], **at)
 
 
-def _count_row(line: Line, file: str, counts: _Counts) -> None:
+def _count_row(line: Line, file: str, counts: _Counts, config: GymConfig | None) -> None:
     """Decode everything first, so that an unreadable row is not counted in part."""
     if not line.data.isascii():
         line.data.decode()
@@ -165,7 +168,7 @@ def _count_row(line: Line, file: str, counts: _Counts) -> None:
     counts.characters.append(len(bytes(encoded).decode()))
     counts.items.append(len(prints))
     counts.reasoning.append(sum(each.kind is ItemKind.REASONING for each in prints))
-    for group, name in (*_of_label(label), *_of_provenance(info), *_of_target(row)):
+    for group, name in (*_of_label(label), *_of_provenance(info), *_of_target(row, config)):
         counts.add(group, name)
     if agent is not None and agent.name is not None:
         counts.add("agents", agent.name)
@@ -180,9 +183,9 @@ def _label_of(row: _Row) -> AnyLabel:
     return _decode_label(row.expected_action)
 
 
-def _of_target(row: _Row) -> Iterator[tuple[str, str]]:
+def _of_target(row: _Row, config: GymConfig | None) -> Iterator[tuple[str, str]]:
     fields = {name: getattr(row, name) for name in _TOLD_BY if not is_null(getattr(row, name))}
-    yield "targets", target_of_row(fields)
+    yield "targets", target_of_row(fields, config)
     harness = text_of(fields, "harness") or text_of(object_of(fields, "metadata"), "harness")
     if harness is not None:
         yield "harnesses", harness

@@ -9,14 +9,22 @@ import msgspec
 from gymbal.errors import UsageError
 from gymbal.io.jsonl import read_lines
 from gymbal.model.json_fields import Fields, decode_fields
+from gymbal.model.pivot import ActionKind
 from gymbal.model.target import Target
+from gymbal.pivot.parse import AGENT, LABEL
 from gymbal.pivot.targets.contract import object_of, text_of
 from gymbal.pivot.targets.servers import SERVERS, TARGET_OF_SERVER
-from gymbal.pivot.targets.terminus_judge import HARNESSES
+from gymbal.pivot.targets.terminus_judge import HARNESS, HARNESSES, METADATA, answer_of
 from gymbal.pivot.wiring import GymConfig, target_wired
 
 INFO_FIELD = "target"
 """Field of `pivot_info` by which a build names the target of a row."""
+
+_BUILT_FIELDS = frozenset({"uuid", "call", "boundary"})
+"""Fields of `pivot_info` that every build writes."""
+
+_NOT_OF_SWE_PIVOT = frozenset({ActionKind.MESSAGE, ActionKind.FUNCTION_CALL_BATCH})
+"""Labels that its server cannot read."""
 
 
 def target_named(name: str) -> Target:
@@ -48,27 +56,44 @@ def target_of_row(row: Fields, config: GymConfig | None = None) -> Target:
     First what `config` says of its agent, then what the row says, then its fields, then the name of its
     agent; a row that shows nothing of all this is one of the single-step target.
     """
-    agent = text_of(object_of(row, "agent_ref"), "name")
+    agent = text_of(object_of(row, AGENT), "name")
     routed = None if config is None else target_wired(config, agent)
-    return routed or _stated(row) or _by_fields(row) or _by_agent(agent or "") or Target.SINGLE_STEP
+    return routed or _stated(row) or _by_fields(row) or _by_agent(row, agent) or Target.SINGLE_STEP
 
 
 def _stated(row: Fields) -> Target | None:
-    stated = text_of(object_of(row, "pivot_info"), INFO_FIELD)
-    return Target(stated) if stated in list(Target) else None
+    """What `pivot_info` says. A build names every target there but the single-step one."""
+    info = object_of(row, "pivot_info")
+    stated = text_of(info, INFO_FIELD)
+    if stated in list(Target):
+        return Target(stated)
+    return Target.SINGLE_STEP if stated is None and info.keys() >= _BUILT_FIELDS else None
 
 
 def _by_fields(row: Fields) -> Target | None:
-    if text_of(row, "harness") is not None and "expected_action" in row:
+    if text_of(row, HARNESS) is not None and LABEL in row:
         return Target.TERMINAL_MULTI_HARNESS
-    metadata = object_of(row, "metadata")
-    has_answer = text_of(row, "expected_answer") or text_of(metadata, "expected_answer")
-    if has_answer and text_of(metadata, "harness") in HARNESSES:
+    if answer_of(row) and text_of(object_of(row, METADATA), HARNESS) in HARNESSES:
         return Target.TERMINUS_JUDGE
     return None
 
 
-def _by_agent(agent: str) -> Target | None:
-    """A stock agent is called after its server, the single-step one after its source too."""
-    found = [target for target, server in SERVERS.items() if server.name in agent]
-    return found[0] if found else None
+def _by_agent(row: Fields, agent: str | None) -> Target | None:
+    """The target whose stock config names the agent, unless the row cannot be one of it.
+
+    Any other name says nothing: a dataset names its own agent.
+    """
+    found = next((target for target, server in SERVERS.items() if agent in server.stock_agents), None)
+    return None if found is None or _is_ruled_out(row, found) else found
+
+
+def _is_ruled_out(row: Fields, target: Target) -> bool:
+    match target:
+        case Target.SINGLE_STEP:
+            return False
+        case Target.SWE_PIVOT:
+            return text_of(object_of(row, LABEL), "type") in _NOT_OF_SWE_PIVOT
+        case Target.TERMINUS_JUDGE:
+            return answer_of(row) is None
+        case Target.TERMINAL_MULTI_HARNESS:
+            return text_of(row, HARNESS) is None

@@ -22,6 +22,8 @@ class Server(NamedTuple):
     """Lines of the settings beside the threshold."""
     agent_settings: tuple[str, ...] = ()
     description: str = ""
+    stock_agents: tuple[str, ...] = ()
+    """Agents of Gym's own configs of the server, where rows name them."""
     left_aside: Mapping[str, Any] = {}
     """Settings that take from the server what a label's own score leaves aside."""
 
@@ -60,6 +62,7 @@ SERVERS: Mapping[Target, Server] = {
         # The server's own default. In continuous mode even the label loses reward by its length.
         settings=("reward_mode: binary",),
         description="single tool calls of a coding agent",
+        stock_agents=("swe_pivot_tool_simulation_agent",),
         left_aside={"enable_diff_size_shaping": False},
     ),
     Target.TERMINUS_JUDGE: Server(
@@ -71,6 +74,7 @@ SERVERS: Mapping[Target, Server] = {
         settings=("enable_string_similarity: true", "enable_llm_judge: false"),
         agent_settings=("max_steps: 1",),
         description="terminal commands",
+        stock_agents=("terminus_judge_simple_agent", "terminus_judge_string_only_simple_agent"),
     ),
     Target.TERMINAL_MULTI_HARNESS: Server(
         name="terminal_multi_harness",
@@ -79,6 +83,10 @@ SERVERS: Mapping[Target, Server] = {
         threshold_key="tool_call_comparator_config.string_similarity_threshold",
         settings=(),
         description="actions by the rulebook of a harness",
+        stock_agents=tuple(
+            f"terminal_multi_harness_{harness}_agent"
+            for harness in ("agent006", "codex", "opencode", "stirrup")
+        ),
     ),
 }
 
