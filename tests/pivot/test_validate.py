@@ -201,6 +201,11 @@ def test_validate_warns_of_a_threshold_that_matches_anything(dataset: Path) -> N
         ("name: dataset_resources_server", "name: another_resources_server"),
         ("    single_step_tool_use_with_argument_comparison:", "    terminus_judge:"),
         ("tool_call_comparator_config:", "another_config:"),
+        ("tool_call_comparator_config:", "tool_call_comparator_config: {}\n      another:"),
+        ("word_count_similarity_threshold: 0.1", "word_count_similarity_threshold: null"),
+        # Gym refuses a reference to a server of another type.
+        ("type: resources_servers", "type: responses_api_models"),
+        ("        type: resources_servers\n", ""),
     ],
 )
 def test_validate_follows_the_config_to_the_comparator(dataset: Path, before: str, after: str) -> None:

@@ -30,9 +30,10 @@ def broken(report: ValidationReport) -> set[str]:
 
 
 def config(tmp_path: Path, server: str, **settings: Any) -> Path:
+    reference = {"type": "resources_servers", "name": "x_server"}
     blocks = {
         "x_server": {"resources_servers": {server: {"entrypoint": "app.py", **settings}}},
-        "x_agent": {"responses_api_agents": {"any": {"resources_server": {"name": "x_server"}}}},
+        "x_agent": {"responses_api_agents": {"any": {"resources_server": reference}}},
     }
     path = tmp_path / "config.yaml"
     path.write_text(json.dumps(blocks))  # JSON is YAML
@@ -91,6 +92,29 @@ def test_config_must_lead_to_the_server_of_the_target(tmp_path: Path) -> None:
     stranger = row | {"agent_ref": AGENT | {"name": "nobody"}}
     right = config(tmp_path, "swe_pivot")
     assert broken(validate(tmp_path, stranger, config=right, target="swe_pivot")) == {"P402"}
+
+
+def test_config_of_multi_harness_must_set_the_threshold(tmp_path: Path) -> None:
+    row = {"harness": "codex", "expected_action": {"type": "message", "content": "done"}}
+    lacking: list[Json] = [{}, {"tool_call_comparator_config": {}}]
+    for settings in lacking:
+        bare = config(tmp_path, "terminal_multi_harness", **settings)
+        assert broken(validate(tmp_path, row, config=bare)) == {"P403"}
+    right = config(
+        tmp_path, "terminal_multi_harness", tool_call_comparator_config={"string_similarity_threshold": 0.9}
+    )
+    assert validate(tmp_path, row, config=right).violations == ()
+
+
+def test_config_whose_includes_are_missing_leaves_the_links_unchecked(tmp_path: Path) -> None:
+    path = tmp_path / "config.yaml"
+    path.write_text("config_paths: [nowhere/base.yaml]\n")
+    report = validate(tmp_path, swe_row("edit", {"path": "a"}), config=path, target="swe_pivot")
+    assert report.violations == ()
+    assert [report.rules[rule] for rule in ("P402", "P403", "P404", "P405")] == [0, 0, 0, 0]
+    assert report.warnings[0] == (
+        "P402, P403, P404, P405 were not checked: the config takes nowhere/base.yaml from elsewhere"
+    )
 
 
 def test_labels_are_scored_under_the_config(tmp_path: Path) -> None:

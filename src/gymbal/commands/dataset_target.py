@@ -5,16 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 from gymbal.commands.dataset_files import own_config_of
-from gymbal.io.decode import read_yaml
+from gymbal.commands.gym_config_file import read_gym_config_file
 from gymbal.model.target import Target
 from gymbal.pivot.targets.detect import target_named, target_of_file
-from gymbal.pivot.wiring import GymConfig, read_gym_config
+from gymbal.pivot.wiring import GymConfig
 
 
 def own_gym_config(dataset: Path) -> GymConfig | None:
     """What the config in a dataset folder says; None without one. Raises InputError when it is no YAML."""
     path = own_config_of(dataset)
-    return None if path is None else read_gym_config(read_yaml(path))
+    return None if path is None else read_gym_config_file(path)
 
 
 def target_of_dataset(dataset: Path, rows: Path, named: str | None) -> Target:

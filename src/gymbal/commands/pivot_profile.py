@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from gymbal.commands.different_pivots import different_pivots
+from gymbal.commands.gym_config_file import read_gym_config_file
 from gymbal.commands.open_pivots import Pivots, digest_of, open_pivots
 from gymbal.commands.profile_options import check_profile_options
 from gymbal.commands.profile_plan import ProfilePlan
 from gymbal.errors import InputError, UsageError
-from gymbal.io.decode import read_yaml
 from gymbal.io.fingerprint import fingerprint
 from gymbal.io.jsonl import COMPRESSED_SUFFIXES
 from gymbal.io.profile_file import check_target, write_profile
@@ -38,7 +38,7 @@ from gymbal.pivot.profile import OutcomeTally, notes_on
 from gymbal.pivot.row_scorer import RowScorer
 from gymbal.pivot.targets.detect import target_of_file
 from gymbal.pivot.targets.servers import SERVERS
-from gymbal.pivot.wiring import GymConfig, read_gym_config
+from gymbal.pivot.wiring import GymConfig
 from gymbal.sampling.meter import Meter
 from gymbal.sampling.run import detect_api, sample
 
@@ -150,7 +150,7 @@ def _scorer(opened: Pivots, config: str | Path | None) -> RowScorer:
     beside = opened.files[0].with_name(CONFIG)
     if config is None and opened.header is None and beside.is_file():
         config = beside
-    found = None if config is None else read_gym_config(read_yaml(path_of(config)))
+    found = None if config is None else read_gym_config_file(path_of(config))
     _refuse_other_target(opened, found)
     if found is not None:
         if not found.comparators:

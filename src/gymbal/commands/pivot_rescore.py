@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from gymbal.commands.different_pivots import different_pivots
+from gymbal.commands.gym_config_file import read_gym_config_file
 from gymbal.commands.open_pivots import Pivots, digest_of, open_pivots
 from gymbal.errors import InputError, UsageError
-from gymbal.io.decode import read_yaml
 from gymbal.io.jsonl import read_lines
 from gymbal.io.remote import path_of
 from gymbal.io.sample_journal import HEADER_START, read_journal_header, read_samples
@@ -19,7 +19,7 @@ from gymbal.model.rescore import NotRescored, RescoreReport, SamplesKind, Sample
 from gymbal.pivot.build import CONFIG
 from gymbal.pivot.rescore import RescoreTally, changed_options
 from gymbal.pivot.row_scorer import STOCK_OPTIONS, ReadyRow, RowScorer
-from gymbal.pivot.wiring import GymConfig, read_gym_config
+from gymbal.pivot.wiring import GymConfig
 from gymbal.readers.run.pivot_answers import read_pivot_answers
 from gymbal.verify import UnscorableError
 
@@ -150,7 +150,7 @@ def _after(was: _Settings, config: str | Path | None, options: Mapping[str, Any]
 
 
 def _gym_config(path: str | Path) -> GymConfig:
-    found = read_gym_config(read_yaml(path_of(path)))
+    found = read_gym_config_file(path_of(path))
     if not found.comparators:
         raise InputError("has no server that scores pivots", path=path)
     return found

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from gymbal.commands.dataset_files import own_config_of, rows_files_of
-from gymbal.io.decode import read_yaml
+from gymbal.commands.gym_config_file import read_gym_config_file
 from gymbal.io.jsonl import COMPRESSED_SUFFIXES
 from gymbal.io.remote import path_of
 from gymbal.io.shards import part_bytes
@@ -23,7 +23,6 @@ from gymbal.pivot.targets.validate_part import TargetJob, check_target_part
 from gymbal.pivot.validate import Part, validate
 from gymbal.pivot.validate_options import ValidateOptions, check_validate_options
 from gymbal.pivot.validate_part import PartFindings, PartJob, check_part
-from gymbal.pivot.wiring import read_gym_config
 
 PARTS_PER_WORKER = 4
 """So many that workers end at about the same time, so few that starting one costs nothing."""
@@ -68,7 +67,7 @@ def pivot_validate(
     dataset = path_of(path)
     files = list(rows_files_of(dataset).values())
     config_path = own_config_of(dataset) if config is None else path_of(config)
-    gym_config = None if config_path is None else read_gym_config(read_yaml(config_path))
+    gym_config = None if config_path is None else read_gym_config_file(config_path)
     verifier = target_of_file(files[0], gym_config) if target is None else target_named(target)
     checked = validate(
         files[0] if len(files) == 1 else dataset,

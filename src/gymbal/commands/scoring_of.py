@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from gymbal.commands.gym_config_file import read_gym_config_file
 from gymbal.commands.open_pivots import Pivots
-from gymbal.io.decode import read_yaml
 from gymbal.model.target import Target
 from gymbal.pivot.build import CONFIG
 from gymbal.pivot.config import config_yaml
 from gymbal.pivot.targets.detect import target_of_file
 from gymbal.pivot.targets.servers import SERVERS
-from gymbal.pivot.wiring import read_gym_config, server_problem, wired
+from gymbal.pivot.wiring import wired
 
 WRITTEN_ANYWAY = frozenset({"entrypoint", "domain", "verified", "description", "num_workers"})
 """Settings of a server block that say nothing about scoring."""
@@ -45,11 +45,12 @@ def scoring_of(pivots: Pivots, agent: str | None, threshold: float | None) -> Sc
         return Scoring(target, pivots.header.threshold if threshold is None else threshold, {}, ())
     rows = pivots.files[0]
     beside = rows.with_name(CONFIG)
-    config = read_gym_config(read_yaml(beside)) if beside.is_file() else None
+    config = read_gym_config_file(beside) if beside.is_file() else None
     target = target_of_file(rows, config)
     server = SERVERS[target]
     link = None if config is None else wired(config, agent)
-    settings = {} if link is None or server_problem(link, target) else dict(link.settings)
+    is_own = link is not None and link.server is not None and link.server.kind == server.name
+    settings = dict(link.settings) if link is not None and is_own else {}
     if threshold is None:
         found = server.threshold_in(settings)
         is_number = isinstance(found, int | float) and not isinstance(found, bool)

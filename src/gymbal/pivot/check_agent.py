@@ -9,6 +9,7 @@ from msgspec import Raw
 
 from gymbal.pivot.candidate import equal_scalars_match
 from gymbal.pivot.parse import AGENT, LABEL, REQUEST, Check, read_agent
+from gymbal.pivot.rules import not_checked
 from gymbal.pivot.scorer import Scorer, scorer_for
 from gymbal.pivot.wiring import GymConfig
 from gymbal.verify import Comparator, UnscorableError
@@ -43,7 +44,7 @@ class AgentChecker:
 
     @property
     def unchecked(self) -> list[str]:
-        """Why labels could not be scored although the config is whole."""
+        """Which rules that need the config could not be checked on some rows, and why."""
         return list(self._unchecked)
 
     def check(self, agent_ref: Raw) -> AgentVerdict:
@@ -71,7 +72,8 @@ class AgentChecker:
         if agent is None and not self._is_required and scorer.broken is not None:
             return AgentVerdict(("P017",), (), None)
         if scorer.unchecked is not None:
-            self._unchecked[scorer.unchecked] = None
+            rules = ("P020", "P022") if scorer.is_linked else ("P018", "P019", "P020", "P022")
+            self._unchecked[not_checked(rules, scorer.unchecked)] = None
         return AgentVerdict(("P017",), (), _scoring(scorer))
 
 
@@ -97,7 +99,7 @@ def _scoring(scorer: Scorer) -> Scoring:
         rules = ("P018", "P019") if scorer.broken.rule == "P019" else ("P018",)
         return Scoring(rules, (scorer.broken,), None)
     if scorer.comparator is None:
-        return Scoring(("P018", "P019"), (), None)
+        return Scoring(("P018", "P019") if scorer.is_linked else (), (), None)
     threshold = scorer.comparator.config.word_count_similarity_threshold
     found = Check("P022", "tool_call_comparator_config", f"word_count_similarity_threshold is {threshold}")
     broken = () if 0.0 < threshold <= 0.5 else (found,)

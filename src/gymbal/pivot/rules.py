@@ -6,6 +6,7 @@ and its request model, plus what a prefix must be to be a state that a policy ca
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -57,3 +58,8 @@ RULES = {
     "P031": Rule("the verifier of an installed Gym gives the label 1.0 against itself"),
 }
 """P022: identical texts of two or more words have a similarity of 0.5, and at 0 any two texts match."""
+
+
+def not_checked(rules: Iterable[str], reason: str) -> str:
+    """The warning that `rules` were not checked where they could have been."""
+    return f"{', '.join(rules)} were not checked: {reason}"

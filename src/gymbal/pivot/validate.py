@@ -16,7 +16,7 @@ from gymbal.io.secrets import mask_text
 from gymbal.model.pivot import ActionKind, ValidatedFile, ValidationReport, Violation
 from gymbal.pivot.equal_rows import EqualRows
 from gymbal.pivot.parse import MAX_SHOWN, REQUEST, Check
-from gymbal.pivot.rules import RULES, Rule
+from gymbal.pivot.rules import RULES, Rule, not_checked
 from gymbal.pivot.validate_options import ValidateOptions
 from gymbal.pivot.validate_part import UNREADABLE, Drawn, Found, PartFindings, PartJob, TaskRows, check_part
 from gymbal.pivot.wiring import GymConfig
@@ -221,11 +221,9 @@ class _Dataset:
         if not rows:
             yield "the file holds no rows"
         if not has_config:
-            skipped = ", ".join(code for code, rule in self._rules.items() if rule.needs_config)
-            yield f"{skipped} were not checked: no config was given"
-        for reason in self._unchecked:
-            scored = "P020, P022" if "P020" in self._rules else "P404"
-            yield f"{scored} were not checked: {reason}"
+            skipped = (code for code, rule in self._rules.items() if rule.needs_config)
+            yield not_checked(skipped, "no config was given")
+        yield from self._unchecked
         for rule in self._rules:
             if rule in self._warned:
                 file, (line, _, check) = self._warned[rule]

@@ -100,7 +100,7 @@ class PartFindings(msgspec.Struct, kw_only=True):
     tasks: dict[str, TaskRows]
     sample: list[Drawn]
     unchecked: list[str]
-    """Why labels could not be scored."""
+    """Which rules could not be checked on some rows, and why."""
 
 
 def check_part(job: PartJob) -> PartFindings:

@@ -33,7 +33,8 @@ REQUEST_RULE = "P401"
 """Stands for P002, which asks for a list of tools."""
 REQUEST_RULES = (REQUEST_RULE, "P007", "P008", "P010")
 
-_LINKED = ("P401", "P402", "P403", "P404", "P405")
+LINKED = ("P402", "P403", "P404", "P405")
+"""Rules that need the config."""
 
 _OF_TARGET: Mapping[Target, tuple[str, ...]] = {
     Target.SWE_PIVOT: ("P101", "P005", "P102"),
@@ -44,5 +45,5 @@ _OF_TARGET: Mapping[Target, tuple[str, ...]] = {
 
 def rules_of(target: Target) -> Mapping[str, Rule]:
     """The rules of a target beside the single-step one, by number."""
-    codes = sorted((*_SHARED, *_LINKED, *_OF_TARGET[target]))
+    codes = sorted((*_SHARED, REQUEST_RULE, *LINKED, *_OF_TARGET[target]))
     return {code: OWN_RULES.get(code) or RULES[code] for code in codes}

@@ -22,6 +22,8 @@ class Server(NamedTuple):
     """Lines of the settings beside the threshold."""
     agent_settings: tuple[str, ...] = ()
     description: str = ""
+    needs_threshold: bool = False
+    """Whether the server starts only where its config sets the threshold."""
     stock_agents: tuple[str, ...] = ()
     """Agents of Gym's own configs of the server, where rows name them."""
     left_aside: Mapping[str, Any] = {}
@@ -53,6 +55,7 @@ SERVERS: Mapping[Target, Server] = {
         threshold_key="tool_call_comparator_config.word_count_similarity_threshold",
         settings=(),
         description="single-step tool use",
+        needs_threshold=True,
     ),
     Target.SWE_PIVOT: Server(
         name="swe_pivot",
@@ -83,6 +86,7 @@ SERVERS: Mapping[Target, Server] = {
         threshold_key="tool_call_comparator_config.string_similarity_threshold",
         settings=(),
         description="actions by the rulebook of a harness",
+        needs_threshold=True,
         stock_agents=tuple(
             f"terminal_multi_harness_{harness}_agent"
             for harness in ("agent006", "codex", "opencode", "stirrup")

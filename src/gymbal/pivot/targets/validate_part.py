@@ -18,9 +18,10 @@ from gymbal.pivot.check_row import RequestChecker, RequestVerdict
 from gymbal.pivot.parse import AGENT, LABEL, REQUEST, Check, read_agent
 from gymbal.pivot.row import KEY_BYTES
 from gymbal.pivot.row_reader import ReadRow, RowReader
+from gymbal.pivot.rules import not_checked
 from gymbal.pivot.targets.contract import ReadLabel
 from gymbal.pivot.targets.registry import row_target
-from gymbal.pivot.targets.rules import REQUEST_RULE, REQUEST_RULES, rules_of
+from gymbal.pivot.targets.rules import LINKED, REQUEST_RULE, REQUEST_RULES, rules_of
 from gymbal.pivot.targets.servers import SERVERS
 from gymbal.pivot.targets.terminus_judge import ANSWER
 from gymbal.pivot.validate_options import ValidateOptions, check_fields, task_of
@@ -128,11 +129,13 @@ class _RowChecker:
             return
         link = self._links.of(agent)
         self._note(link.checked, list(link.broken), span)
+        if link.unknown is not None:
+            self._unchecked[not_checked(LINKED, link.unknown)] = None
         if link.wired is None or label.kind is None or not label.can_score:
             return
         score = self._target.self_score(row, tools, link.wired.settings)
         if score.reward is None:
-            self._unchecked[score.why] = None
+            self._unchecked[not_checked(("P404",), score.why)] = None
             return
         found = None if score.reward == 1.0 else f"scores {score.reward}: {score.why}"
         self._note(("P404",), [] if found is None else [Check("P404", LABEL, found)], span)
@@ -145,6 +148,8 @@ class _Link(NamedTuple):
     broken: tuple[Check, ...]
     wired: Wired | None
     """Where the agent leads to; None where that is not the target's server."""
+    unknown: str | None = None
+    """Why it is not known where the agent leads to."""
 
 
 class _Links:
@@ -166,6 +171,8 @@ class _Links:
             missing = (Check("P025", AGENT, "missing"),) if agent is None and self._is_required else ()
             return _Link(("P017", "P025") if self._is_required else ("P017",), missing, None)
         link = wired(self._config, agent)
+        if link.unknown is not None:
+            return _Link(("P017",), (), None, link.unknown)
         if link.agent is None:
             return _Link(("P017", "P402"), (Check("P402", key_of(agent), link.problem),), None)
         problem = server_problem(link, self._target)
