@@ -54,6 +54,18 @@ def test_line_spans_of_parts_tile_the_file(
     assert end == length
 
 
+def test_strict_line_spans_pass_nothing_over(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(b"\xef\xbb\xbf{}\n\n \r\n {}\x0b\r\n\n")
+    assert in_place(LineSpans(path, is_strict=True)) == [
+        (1, 0, b"\xef\xbb\xbf{}"),
+        (2, 6, b""),
+        (3, 7, b""),
+        (4, 11, b"{}\x0b"),
+        (5, 16, b""),
+    ]
+
+
 def test_line_spans_know_where_a_cut_stream_ends(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl.gz"
     path.write_bytes(gzip.compress(b'{"a":1}\n' * 1000)[:-12])

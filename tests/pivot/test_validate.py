@@ -263,9 +263,30 @@ def test_validate_quotes_no_secret_of_a_row(dataset: Path) -> None:
 
 
 def test_validate_warns_of_a_file_without_rows(tmp_path: Path) -> None:
-    (tmp_path / "empty.jsonl").write_text("\n")
+    (tmp_path / "empty.jsonl").write_text("")
     report = pivot_validate(tmp_path / "empty.jsonl")
     assert (report.rows, report.warnings[0]) == (0, "the file holds no rows")
+    assert report.violations == ()
+
+
+@pytest.mark.parametrize("target", ["single_step", "swe_pivot"])
+def test_validate_refuses_blank_lines_and_a_byte_order_mark_as_gym_does(tmp_path: Path, target: str) -> None:
+    """Gym decodes every line of a dataset, the last one too, and skips none."""
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(b"\xef\xbb\xbf{}\n\n \t\r\n{}\n\n")
+    report = pivot_validate(path, target=target)
+    assert [(each.line, each.offset, each.found) for each in report.violations if each.rule == "P001"] == [
+        (1, 0, "begins with a byte order mark"),
+        (2, 6, "a blank line"),
+        (3, 7, "a blank line"),
+        (5, 14, "a blank line"),
+    ]
+    # A blank line is no row.
+    assert (report.rows, report.files[0].lines) == (2, 5)
+    path.write_bytes(b"\r\n")
+    report = pivot_validate(path, target=target)
+    assert (report.rows, [each.rule for each in report.violations]) == (0, ["P001"])
+    assert report.warnings[0] == "the file holds no rows"
 
 
 def test_validate_refuses_what_it_cannot_read(dataset: Path, tmp_path: Path) -> None:

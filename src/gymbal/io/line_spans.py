@@ -15,9 +15,11 @@ from gymbal.io.jsonl import BYTE_ORDER_MARK, MAX_LINE_BYTES, READ_BUFFER_BYTES, 
 _SPACE = b" \t\n\r\x0b\x0c"
 """What `bytes.strip` takes away."""
 
+_JSON_SPACE = b" \t\n\r"
+
 
 class Span(NamedTuple):
-    """One non-blank line. Good until the next one is asked for."""
+    """One line. Good until the next one is asked for."""
 
     number: int
     """From 1 at the start of the reading, blank lines counted."""
@@ -26,7 +28,7 @@ class Span(NamedTuple):
     buffer: bytearray
     start: int
     stop: int
-    """The record is `buffer[start:stop]`, without the white space around it."""
+    """The record is `buffer[start:stop]`, without the white space around it. Nothing: a blank line."""
 
     @property
     def data(self) -> bytes:
@@ -37,22 +39,29 @@ class Span(NamedTuple):
 class LineSpans:
     """The lines of `path` that begin in its bytes from `start` up to `stop`, or to its end.
 
+    Blank lines and a byte order mark at the start are passed over. `is_strict` is for who must not pass them
+    over: then every line is a span, and a byte order mark is a part of its record.
+
     When all were read, `lines` says how many there were, blank ones included, and `begin` and `end` which
     bytes they take up. So parts that were read apart can prove that they tile the file.
     """
 
-    def __init__(self, path: Path, start: int = 0, stop: int | None = None) -> None:
+    def __init__(
+        self, path: Path, start: int = 0, stop: int | None = None, *, is_strict: bool = False
+    ) -> None:
         self.path = path
         self.lines = 0
         self.begin = self.end = start
         self._start = start
         self._stop = stop
+        self._is_strict = is_strict
 
     def __iter__(self) -> Iterator[Span]:
         """Yield the spans; raise InputError as `read_lines` does."""
         # The byte before the start ends an earlier line or lies in one: what is left of it is passed over.
         seek = max(self._start - 1, 0)
         passed_over = self._start == 0
+        find = _strict_span if self._is_strict else _lenient_span
         with open_bytes(self.path) as stream:
             if seek:
                 stream.seek(seek)
@@ -65,7 +74,7 @@ class LineSpans:
                     return
                 self.lines += 1
                 self.end = offset + size
-                span = _span(self.lines, offset, buffer, start, stop)
+                span = find(self.lines, offset, buffer, start, stop)
                 if span is not None:
                     yield span
 
@@ -114,13 +123,23 @@ def _with_room(buffer: bytearray, begin: int, filled: int) -> tuple[bytearray, m
     return buffer, memoryview(buffer)
 
 
-def _span(number: int, offset: int, buffer: bytearray, start: int, stop: int) -> Span | None:
+def _lenient_span(number: int, offset: int, buffer: bytearray, start: int, stop: int) -> Span | None:
     """The record of a line without the white space around it; None for a blank line."""
-    begin = start
     if offset == 0 and buffer.startswith(BYTE_ORDER_MARK, start, stop):
         start += len(BYTE_ORDER_MARK)
-    while start < stop and buffer[start] in _SPACE:
+        offset += len(BYTE_ORDER_MARK)
+    span = _stripped(number, offset, buffer, start, stop, _SPACE)
+    return span if span.start < span.stop else None
+
+
+def _strict_span(number: int, offset: int, buffer: bytearray, start: int, stop: int) -> Span:
+    return _stripped(number, offset, buffer, start, stop, _JSON_SPACE)
+
+
+def _stripped(number: int, offset: int, buffer: bytearray, start: int, stop: int, space: bytes) -> Span:
+    begin = start
+    while start < stop and buffer[start] in space:
         start += 1
-    while stop > start and buffer[stop - 1] in _SPACE:
+    while stop > start and buffer[stop - 1] in space:
         stop -= 1
-    return Span(number, offset + start - begin, buffer, start, stop) if start < stop else None
+    return Span(number, offset + start - begin if start < stop else offset, buffer, start, stop)

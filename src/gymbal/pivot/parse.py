@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 import msgspec
 from msgspec import Raw, Struct
 
+from gymbal.io.jsonl import BYTE_ORDER_MARK
 from gymbal.model.pivot import ActionKind
 
 REQUEST, LABEL, AGENT = "responses_create_params", "expected_action", "agent_ref"
@@ -78,7 +79,16 @@ def read_row(data: bytes) -> PivotRow | Check:
         return Check("P001", "", f"not UTF-8: {error}")
     except (msgspec.DecodeError, RecursionError) as error:
         problem = str(error)
-        return Check("P002", REQUEST, problem) if f"$.{REQUEST}" in problem else Check("P001", "", problem)
+        if f"$.{REQUEST}" in problem:
+            return Check("P002", REQUEST, problem)
+        return Check("P001", "", _no_json(data) or problem)
+
+
+def _no_json(data: bytes) -> str | None:
+    """What Gym takes no line for that a reader of sources would pass over."""
+    if not data:
+        return "a blank line"
+    return "begins with a byte order mark" if data.startswith(BYTE_ORDER_MARK) else None
 
 
 def read_label(encoded: Raw) -> AnyLabel | Check:

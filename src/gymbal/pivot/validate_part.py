@@ -106,7 +106,7 @@ class PartFindings(msgspec.Struct, kw_only=True):
 def check_part(job: PartJob) -> PartFindings:
     """Check one part; raise InputError for a file that cannot be read."""
     checker = _RowChecker(job)
-    spans = LineSpans(job.path, job.start, job.stop)
+    spans = LineSpans(job.path, job.start, job.stop, is_strict=True)
     for span in spans:
         checker.check(span)
     return checker.findings(spans)
@@ -128,6 +128,11 @@ class Notes:
         self._keys = bytearray()
         self._places = array("Q")
         self._tasks: dict[str, TaskRows] = {}
+
+    def add_unreadable(self, span: Span) -> None:
+        """Take note of a line that holds no row that can be read. A blank one holds none at all."""
+        if span.start < span.stop:
+            self.kinds[UNREADABLE] += 1
 
     def count(self, *checked: tuple[str, ...]) -> None:
         """Take note that groups of rules were checked on one row."""
@@ -246,7 +251,7 @@ class _RowChecker:
         """Check one row and take note of what was found."""
         read = self._reader.read(span)
         if isinstance(read, Check):
-            self._notes.kinds[UNREADABLE] += 1
+            self._notes.add_unreadable(span)
             self._notes.count((read.rule,))
             self._notes.add([read], span)
             return

@@ -41,7 +41,7 @@ class TargetJob(NamedTuple):
 def check_target_part(job: TargetJob) -> PartFindings:
     """Check one part; raise InputError for a file that cannot be read."""
     checker = _RowChecker(job)
-    spans = LineSpans(job.job.path, job.job.start, job.job.stop)
+    spans = LineSpans(job.job.path, job.job.start, job.job.stop, is_strict=True)
     for span in spans:
         checker.check(span)
     return checker.findings(spans)
@@ -70,7 +70,7 @@ class _RowChecker:
         before = self._notes.violation_count
         read = self._reader.read(span)
         if isinstance(read, Check):
-            self._notes.kinds[UNREADABLE] += 1
+            self._notes.add_unreadable(span)
             found = read if read.rule == "P001" else read._replace(rule=REQUEST_RULE)
             self._note((found.rule,), [found], span)
             return
