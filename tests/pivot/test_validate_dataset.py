@@ -52,6 +52,28 @@ def test_validate_finds_a_task_on_both_sides_of_a_split(split_dataset: Path) -> 
     assert report.rules["P029"] == 20
 
 
+@pytest.mark.parametrize(
+    ("here", "there", "shown"),
+    [
+        (17, 17, "17"),
+        ({"set": "a", "id": 1}, {"id": 1, "set": "a"}, '{"id":1,"set":"a"}'),
+        (17, "17", None),  # nothing says that a text and a number are the same task
+        (None, None, None),
+    ],
+)
+def test_validate_takes_any_value_for_the_name_of_a_task(
+    split_dataset: Path, here: Any, there: Any, shown: str | None
+) -> None:
+    for part, line, task in (("train", 3, here), ("validation", 2, there)):
+        rows = read_rows(split_dataset / f"{part}.jsonl")
+        rows[line - 1]["pivot_info"]["task"] = task
+        write_rollouts(split_dataset / f"{part}.jsonl", rows)
+    expected = f"{shown}: 1 rows here, and line 3 of train.jsonl"
+    assert found(pivot_validate(split_dataset)) == (
+        [] if shown is None else [("P029", "validation.jsonl", 2, expected)]
+    )
+
+
 def test_validate_finds_equal_rows_on_both_sides_of_a_split(split_dataset: Path) -> None:
     first, *_ = (split_dataset / "train.jsonl").read_bytes().splitlines()
     other = split_dataset / "validation.jsonl"

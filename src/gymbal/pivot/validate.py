@@ -17,7 +17,7 @@ from gymbal.model.pivot import ActionKind, ValidatedFile, ValidationReport, Viol
 from gymbal.pivot.equal_rows import EqualRows
 from gymbal.pivot.parse import MAX_SHOWN, REQUEST, Check
 from gymbal.pivot.rules import RULES, Rule, not_checked
-from gymbal.pivot.validate_options import ValidateOptions
+from gymbal.pivot.validate_options import ValidateOptions, task_shown
 from gymbal.pivot.validate_part import UNREADABLE, Drawn, Found, PartFindings, PartJob, TaskRows, check_part
 from gymbal.pivot.wiring import GymConfig
 
@@ -150,9 +150,8 @@ class _Dataset:
         for earlier, later in zip(self._files, self._files[1:], strict=False):
             for task in sorted(earlier.tasks.keys() & later.tasks.keys()):
                 there, rows = earlier.tasks[task], later.tasks[task]
-                found = (
-                    f"{task[:MAX_SHOWN]}: {rows.rows} rows here, and line {there.line} of {earlier.path.name}"
-                )
+                named = task_shown(task)[:MAX_SHOWN]
+                found = f"{named}: {rows.rows} rows here, and line {there.line} of {earlier.path.name}"
                 self._add(later, rows.line, rows.offset, Check("P029", "pivot_info.task", found))
         expected, rows_found = self._options.expect_rows, sum(file.rows for file in self._files)
         if expected is not None:

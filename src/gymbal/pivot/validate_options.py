@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 
 from gymbal.errors import UsageError
-from gymbal.model.json_fields import Fields, decode_fields
+from gymbal.model.json_fields import Fields, decode_fields, decode_value
 from gymbal.pivot.parse import Check
 
 
@@ -54,13 +56,14 @@ def check_validate_options(options: ValidateOptions) -> None:
 
 
 class _Info(msgspec.Struct, gc=False):
-    task: str | None = None
+    task: Any = None
 
 
 class _WithInfo(msgspec.Struct, gc=False):
     pivot_info: _Info | None = None
 
 
+_encode_sorted = msgspec.json.Encoder(order="sorted").encode
 _decode_info = msgspec.json.Decoder(_WithInfo).decode
 
 
@@ -86,9 +89,18 @@ def has_field(row: Fields, path: str) -> bool:
 
 
 def task_of(line: bytes) -> str | None:
-    """`pivot_info.task` of a row, as `gymbal pivot build` writes it; None without one."""
+    """`pivot_info.task` of a row as JSON, the same for equal values; None without one.
+
+    `gymbal pivot build` writes a text; other programs number their tasks.
+    """
     try:
         info = _decode_info(line).pivot_info
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         return None
-    return None if info is None else info.task
+    return None if info is None or info.task is None else _encode_sorted(info.task).decode()
+
+
+def task_shown(task: str) -> str:
+    """What `task_of` returned, a text without its quotes."""
+    found = decode_value(task)
+    return found if isinstance(found, str) else task
