@@ -96,6 +96,24 @@ def test_gym_scores_labels_of_terminus_judge_as_the_table_says(gym_venv: Path) -
     assert rewards(gym_venv, Target.TERMINUS_JUDGE, cases) == [reward for *_, reward in table]
 
 
+@pytest.mark.parametrize("prompt", ["prompt_templates/terminus_prompt.txt", "nowhere.txt"])
+def test_gym_makes_terminus_judge_where_its_files_are(gym_venv: Path, tmp_path: Path, prompt: str) -> None:
+    """Gym's own configs name a prompt by its path below the server's folder."""
+    source = source_for(Target.TERMINUS_JUDGE, tmp_path)
+    pivot_build(source, tmp_path / "rows", options=BuildOptions(target=Target.TERMINUS_JUDGE))
+    config = tmp_path / "rows" / "config.yaml"
+    judge = f"""enable_llm_judge: true
+      judge_prompt_template_fpath: {prompt}
+      judge_model_server: {{type: responses_api_models, name: policy_model}}
+      judge_responses_create_params: {{input: []}}"""
+    written = config.read_text(encoding="utf-8").replace("enable_llm_judge: false", judge)
+    config.write_text(written, encoding="utf-8")
+    report = pivot_validate(tmp_path / "rows", gym_python=gym_venv / "bin" / "python")
+    found = prompt != "nowhere.txt"
+    assert (report.violations, report.rules["P030"], report.rules["P031"]) == ((), 2, 2 if found else 0)
+    assert any(prompt in warning for warning in report.warnings) is not found
+
+
 def test_gym_scores_labels_of_multi_harness_as_the_table_says(gym_venv: Path) -> None:
     table = MULTI_HARNESS_LABELS
     settings = {"tool_call_comparator_config": {"string_similarity_threshold": 0.9}}

@@ -96,6 +96,13 @@ def test_validate_draws_no_row_that_breaks_a_rule(dataset: Path, tmp_path: Path)
     assert (report.violation_count, report.rules["P030"]) == (5, 3)
 
 
+def test_validate_says_when_gym_cannot_make_the_verifier(dataset: Path, tmp_path: Path) -> None:
+    verdict = {"refusal": None, "reward": None, "failure": None, "unchecked": "FileNotFoundError: a.txt"}
+    report = pivot_validate(dataset, gym_python=gym(tmp_path, {"task 1": verdict, "task 2": verdict}))
+    assert (report.violation_count, report.rules["P030"], report.rules["P031"]) == (0, 8, 6)
+    assert report.warnings == ("P031 were not checked: in Gym, FileNotFoundError: a.txt",)
+
+
 def test_validate_says_when_there_is_no_gym(dataset: Path) -> None:
     with pytest.raises(MissingExtraError, match="needs NeMo Gym"):
         pivot_validate(dataset, gym_python=sys.executable)

@@ -15,7 +15,7 @@ from gymbal.io.secrets import mask_text
 from gymbal.model.pivot import ValidationReport, Violation
 from gymbal.model.target import Target
 from gymbal.pivot.parse import AGENT, LABEL, MAX_SHOWN_LIST, REQUEST, Check, read_agent, read_row
-from gymbal.pivot.rules import RULES
+from gymbal.pivot.rules import RULES, not_checked
 from gymbal.pivot.scorer import scorer_for
 from gymbal.pivot.targets.registry import row_target
 from gymbal.pivot.targets.servers import SERVERS
@@ -59,11 +59,13 @@ def check_with_gym(
     found = [violation for row, verdict in judged for violation in _violations(row, verdict)]
     scored = [each for each in answer.verdicts if each.reward is not None or each.failure is not None]
     order = {file.path: number for number, file in enumerate(report.files)}
+    unchecked = dict.fromkeys(each.unchecked for each in answer.verdicts if each.unchecked is not None)
     listed = sorted([*report.violations, *found], key=lambda each: (order[each.file], each.line))
     return msgspec.structs.replace(
         report,
         gym=answer.version,
         violations=tuple(listed[:max_problems]),
+        warnings=(*report.warnings, *(not_checked(("P031",), f"in Gym, {why}") for why in unchecked)),
         violation_count=report.violation_count + len(found),
         rules=report.rules | {"P030": len(rows), "P031": len(scored)},
     )

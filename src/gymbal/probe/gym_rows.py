@@ -36,6 +36,8 @@ class GymVerdict(msgspec.Struct, frozen=True):
     failed."""
     failure: str | None
     """What the verifier failed with."""
+    unchecked: str | None = None
+    """Why there is no verifier with these settings to ask."""
 
 
 class GymVerdicts(msgspec.Struct, frozen=True):

@@ -4,8 +4,8 @@
 
 Each line of FILE is `{"row": {...}, "settings": {...} or null}`; the settings are those of the row's config:
 of its comparator for rows of `single_step`, else of its server. Prints one line for each:
-`{"refusal", "reward", "failure"}`, of which the last two are null where there are no settings. `gym_rows.py`
-is the other end.
+`{"refusal", "reward", "failure", "unchecked"}`, of which the last three are null where there are no settings.
+`gym_rows.py` is the other end.
 """
 
 from __future__ import annotations
@@ -31,6 +31,10 @@ PLACE = {"host": "127.0.0.1", "port": 1, "entrypoint": "app.py"}
 """Where a server would listen. It is asked without being started."""
 
 Json = dict[str, Any]
+
+
+class NotBuiltError(Exception):
+    """A server that does not come about here; the message says why."""
 
 
 class Verifier(Protocol):
@@ -71,10 +75,15 @@ class OtherServer:
         self._config = getattr(app, f"{name}ResourcesServerConfig")
         self._server = getattr(app, f"{name}ResourcesServer")
         self._client = import_module("nemo_gym.server_utils").ServerClient.model_construct()
+        # Gym starts a server in its own folder, and the files that its settings name lie there.
+        os.chdir(Path(str(app.__file__)).parent)
 
     def reward(self, row: Json, settings: Json) -> float:
         config = self._config(**(PLACE | {"name": self._target} | settings))
-        server = self._server(config=config, server_client=self._client)
+        try:
+            server = self._server(config=config, server_client=self._client)
+        except (ArithmeticError, LookupError, OSError, RuntimeError, TypeError, ValueError) as error:
+            raise NotBuiltError(f"{type(error).__name__}: {error}") from error
         body = self._verify_request.model_validate({**row, "response": response_to(row, self._target)})
         return float(asyncio.run(server.verify(body)).reward)
 
@@ -132,9 +141,12 @@ class Gym:
 
     def verdict(self, row: Json, settings: Json | None) -> Json:
         """What the models say to a row, and what reward its label gets for itself."""
-        answer: Json = {"refusal": self._refusal(row), "reward": None, "failure": None}
+        answer: Json = {"refusal": self._refusal(row), "reward": None, "failure": None, "unchecked": None}
         if answer["refusal"] is None and settings is not None:
-            answer["reward"], answer["failure"] = self._reward(row, settings)
+            try:
+                answer["reward"], answer["failure"] = self._reward(row, settings)
+            except NotBuiltError as error:
+                answer["unchecked"] = str(error)
         return answer
 
     def _refusal(self, row: Json) -> str | None:
