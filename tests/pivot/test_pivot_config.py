@@ -46,6 +46,13 @@ def datasets_of(config: Any, agent: str) -> list[dict[str, Any]]:
         # Rows without an agent are routed by the config; its blocks are called after the file.
         ([None], None, "desk_rows", "desk_rows_agent"),
         ([None], "market", "market", "market_agent"),
+        # Gym takes these names for blocks; the other blocks are called without dots and dashes.
+        (["my-agent.v1"], None, "my_agent_v1", "my-agent.v1"),
+        (["a.b_agent"], None, "a_b", "a.b_agent"),
+        # Words that YAML would read as something else.
+        (["on"], None, "on", "on"),
+        (["null"], None, "null", "null"),
+        (["True"], None, "True", "True"),
     ],
 )
 def test_config_fits_the_rows(
@@ -104,6 +111,11 @@ def test_config_replaces_a_file_only_when_asked(tmp_path: Path) -> None:
     [
         (["a_agent", "b_agent"], {}, "2 agents, such as 'a_agent' and 'b_agent'"),
         (["not a block"], {}, "cannot be a block"),
+        (["-x"], {}, "cannot be a block"),
+        # Two blocks of one config cannot have one name; Gym calls the policy by the last of these.
+        (["foo_resources_server"], {"name": "foo"}, "another block, 'foo_resources_server'"),
+        (["foo_environment_server"], {"name": "foo"}, "another block, 'foo_environment_server'"),
+        (["policy_model"], {}, "another block, 'policy_model'"),
         ([None], {"name": "no-name"}, "dataset name"),
         ([None], {"threshold": 1.5}, "threshold"),
         ([None], {"type": "test"}, "none of train, validation"),

@@ -9,6 +9,7 @@ from gymbal.errors import InputError
 from gymbal.pivot.build import CONFIG
 from gymbal.pivot.index import is_index
 from gymbal.pivot.lines import ROWS, ROWS_OF_PART
+from gymbal.pivot.row import DATASET_NAME
 
 
 def rows_files_of(dataset: Path) -> dict[str, Path]:
@@ -41,3 +42,9 @@ def name_after(file_name: str) -> str:
     """A dataset name like that of its folder or file, in the letters that a Gym config takes."""
     name = re.sub(r"[^A-Za-z0-9_]+", "_", file_name).strip("_")
     return name if name[:1].isalpha() else f"pivots_{name}".rstrip("_")
+
+
+def name_after_agent(agent: str) -> str:
+    """A dataset name like that of the agent of its rows; the one that a build calls its agent after."""
+    name = agent.removesuffix("_agent")
+    return name if DATASET_NAME.fullmatch(name) else name_after(name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-from gymbal.commands.dataset_files import name_after, rows_files_of
+from gymbal.commands.dataset_files import name_after, name_after_agent, rows_files_of
 from gymbal.commands.dataset_target import target_of_dataset
 from gymbal.errors import UsageError
 from gymbal.io.remote import path_of
@@ -15,7 +15,7 @@ from gymbal.pivot.agents import count_agents
 from gymbal.pivot.build import check_name_and_threshold
 from gymbal.pivot.config import config_yaml
 from gymbal.pivot.lines import ROWS
-from gymbal.pivot.row import DATASET_NAME, agent_name
+from gymbal.pivot.row import AGENT_NAME, agent_name
 from gymbal.pivot.split import PARTS
 from gymbal.pivot.targets.servers import SERVERS
 from gymbal.probe.gym_validate import GymCommand, find_gym, validate_config
@@ -60,7 +60,7 @@ def pivot_config(
         rows[part] = counts.total()
     agent = only_agent(agents)
     if name is None:
-        name = _name_of(source) if agent is None else agent.removesuffix("_agent")
+        name = _name_of(source) if agent is None else name_after_agent(agent)
     check_name_and_threshold(name, threshold)
     if written.exists() and not overwrite:
         raise UsageError(f"{written} exists", remedy="Choose another name, or overwrite it.")
@@ -107,10 +107,10 @@ def only_agent(agents: Counter[str | None]) -> str | None:
             f"the rows name {len(named)} agents, such as {named[0][:80]!r} and {named[1][:80]!r}",
             remedy="Split the file by agent: one config runs the rows of one.",
         )
-    if named and DATASET_NAME.fullmatch(named[0]) is None:
+    if named and AGENT_NAME.fullmatch(named[0]) is None:
         raise UsageError(
             f"the rows name the agent {named[0][:80]!r}, which cannot be a block of a config",
-            remedy="An agent is named by letters, digits and underscores, no digit first.",
+            remedy="An agent is named by letters, digits, `_`, `-` and `.`, a letter or `_` first.",
         )
     return named[0] if named else None
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from gymbal.commands.dataset_files import name_after, rows_files_of
+from gymbal.commands.dataset_files import name_after, name_after_agent, rows_files_of
 from gymbal.commands.export_rows import Refused, RowMaker
 from gymbal.commands.open_pivots import Pivots, open_pivots, refuse_empty
 from gymbal.commands.pivot_config import only_agent
@@ -65,7 +65,7 @@ def pivot_export(
     template = None if chat_template is None else read_chat_template(path_of(chat_template))
     sides = _Sides(path_of(pivots), opened, split)
     agent = _agent_of(opened)
-    dataset = name or (name_after(target.name) if agent is None else agent.removesuffix("_agent"))
+    dataset = name or (name_after(target.name) if agent is None else name_after_agent(agent))
     scoring = scoring_of(opened, agent, threshold)
     check_name_and_threshold(dataset, scoring.threshold)
     comparator = _comparator(format, scoring)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from gymbal.commands.dataset_files import name_after
+from gymbal.commands.dataset_files import name_after, name_after_agent
 from gymbal.commands.open_pivots import Pivots, open_pivots, refuse_empty
 from gymbal.commands.pivot_config import only_agent
 from gymbal.commands.scoring_of import scoring_of
@@ -106,4 +106,4 @@ def _agent_of(pivots: Pivots, rates: Rates, profile: Path) -> str | None:
 def _name(name: str | None, agent: str | None, output: Path) -> str:
     if name is not None:
         return name
-    return name_after(output.resolve().name) if agent is None else agent.removesuffix("_agent")
+    return name_after(output.resolve().name) if agent is None else name_after_agent(agent)

@@ -10,13 +10,20 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from gymbal.errors import UsageError
 from gymbal.io.printable import printable
 from gymbal.model.target import Target
 from gymbal.pivot.row import agent_name
 from gymbal.pivot.targets.servers import SERVERS
 
+POLICY_MODEL = "policy_model"
+"""The model server that Gym's command line defines."""
+
+_YAML_WORDS = frozenset({"y", "yes", "n", "no", "on", "off", "true", "false", "null"})
+"""Words that YAML 1.1 reads as a truth value or as null, in any case."""
+
 _TEMPLATE = """\
-{name}_resources_server:
+{server_name}:
   resources_servers:
     {server}:
       entrypoint: app.py
@@ -29,12 +36,12 @@ _TEMPLATE = """\
       entrypoint: app.py
 {agent_settings}      resources_server:
         type: resources_servers
-        name: {name}_resources_server
+        name: {server_name}
       model_server:
         type: responses_api_models
-        name: policy_model
+        name: {model}
       datasets:
-{datasets}{name}_environment_server:
+{datasets}{environment_name}:
   environment_servers:
     legacy_agent:
       entrypoint: app.py
@@ -61,22 +68,34 @@ def config_yaml(
     comparator: Mapping[str, Any] | None = None,
     target: Target = Target.SINGLE_STEP,
 ) -> bytes:
-    """Return `config.yaml`. `dataset`, and `agent` where it is given, match `row.DATASET_NAME`.
+    """Return `config.yaml`.
 
-    `paths` says where the rows will lie, by Gym's type of a dataset: `train` or `validation`. `agent` is the
-    name that the rows call their agent by, where it is not that of a new dataset. `comparator` holds further
-    options of the comparator, as a config has them; they are the single-step target's.
+    `dataset` matches `row.DATASET_NAME` and `agent`, where it is given, `row.AGENT_NAME`. `paths` says
+    where the rows will lie, by Gym's type of a dataset: `train` or `validation`. `agent` is the name that the
+    rows call their agent by, where it is not that of a new dataset. `comparator` holds further options of the
+    comparator, as a config has them; they are the single-step target's. Raises UsageError where `agent` is
+    called like another block.
     """
     server = SERVERS[target]
+    server_name, environment_name = f"{dataset}_resources_server", f"{dataset}_environment_server"
+    if agent in (server_name, environment_name, POLICY_MODEL):
+        remedy = (
+            "Gym calls the policy so: name the agent of the rows otherwise."
+            if agent == POLICY_MODEL
+            else "Choose another name for the dataset."
+        )
+        raise UsageError(f"the agent of the rows is called like another block, {agent!r}", remedy=remedy)
     return _TEMPLATE.format(
-        name=dataset,
+        server_name=server_name,
+        environment_name=environment_name,
+        model=POLICY_MODEL,
         server=server.name,
         settings=server.lines(threshold),
         options="".join(
             f"        {json.dumps(name)}: {json.dumps(value)}\n" for name, value in (comparator or {}).items()
         ),
         description=json.dumps(f"Pivot dataset {dataset}: one row per model call, {server.description}."),
-        agent_name=agent_name(dataset) if agent is None else agent,
+        agent_name=_yaml_text(agent_name(dataset) if agent is None else agent),
         agent=server.agent,
         agent_settings="".join(f"      {line}\n" for line in server.agent_settings),
         datasets="".join(
@@ -84,3 +103,8 @@ def config_yaml(
             for type, path in paths.items()
         ),
     ).encode()
+
+
+def _yaml_text(name: str) -> str:
+    """A name as YAML, in quotes where it would be read as a value of another kind."""
+    return json.dumps(name) if name.lower() in _YAML_WORDS else name

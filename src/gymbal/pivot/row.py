@@ -16,6 +16,8 @@ from gymbal.pivot.prefix import Prefix
 DATASET_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 """A dataset names blocks of a Gym config, and Gym's command line overrides their keys by dotted paths."""
 
+AGENT_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
+"""An agent that rows name already is a block of that name, whatever a command line can override of it."""
 
 KEY_BYTES = 16
 """128 bits of SHA-256: two different rows never share a key by chance."""
