@@ -96,6 +96,34 @@ def test_gym_scores_labels_of_terminus_judge_as_the_table_says(gym_venv: Path) -
     assert rewards(gym_venv, Target.TERMINUS_JUDGE, cases) == [reward for *_, reward in table]
 
 
+def test_gym_refuses_the_fields_that_a_validation_refuses(gym_venv: Path) -> None:
+    message = {"expected_action": {"type": "message", "content": "done"}}
+    cases: dict[Target, list[tuple[Json, bool]]] = {
+        Target.SWE_PIVOT: [
+            ({"metadata": None, "uuid": 7}, True),
+            ({"metadata": "x"}, False),
+            ({"metadata": False}, False),
+            ({"expected_answer": {}}, False),
+            ({"expected_action": "look"}, False),
+        ],
+        Target.TERMINUS_JUDGE: [
+            ({"threshold": "0.9"}, True),
+            ({"threshold": [0.9]}, False),
+            ({"uuid": {}}, False),
+        ],
+        Target.TERMINAL_MULTI_HARNESS: [
+            (message | {"declared_tools": None}, True),
+            (message | {"harness": None}, False),
+            (message | {"harness": 5}, False),
+            (message | {"declared_tools": [{}, "grep"]}, False),
+        ],
+    }
+    for target, rows in cases.items():
+        questions = [GymQuestion(msgspec.Raw(json.dumps(REQUEST | row).encode()), None) for row, _ in rows]
+        answer = ask_gym_about_rows(gym_venv / "bin" / "python", questions, target)
+        assert [each.refusal is None for each in answer.verdicts] == [is_taken for _, is_taken in rows]
+
+
 @pytest.mark.parametrize("prompt", ["prompt_templates/terminus_prompt.txt", "nowhere.txt"])
 def test_gym_makes_terminus_judge_where_its_files_are(gym_venv: Path, tmp_path: Path, prompt: str) -> None:
     """Gym's own configs name a prompt by its path below the server's folder."""

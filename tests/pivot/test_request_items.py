@@ -14,7 +14,8 @@ from gymbal.model.item import _of_any_form, json_list, read_item  # the slow way
 from gymbal.model.pivot import SkipReason
 from gymbal.model.plain_item import plain_items
 from gymbal.pivot.replay import Replay, replay
-from gymbal.pivot.request import Verdict, check_item, read_tools
+from gymbal.pivot.request import Verdict, check_item
+from gymbal.pivot.request_tools import read_tools
 
 TEXT = {"type": "output_text", "text": "a", "annotations": []}
 OUTPUT = {"type": "message", "id": "m", "role": "assistant", "content": [TEXT], "status": "completed"}
@@ -153,6 +154,15 @@ FUNCTION = {"type": "function", "name": "look", "parameters": {"type": "object"}
         (FUNCTION | {"defer_loading": None}, True),
         ({"type": "web_search"}, True),
         ({"type": "custom", "name": "py"}, True),
+        ({"type": "custom", "name": "py", "description": "runs", "format": {"type": "text"}}, True),
+        ({"type": "mcp", "server_label": "docs", "server_url": "https://docs"}, True),
+        ({"type": "web_search_preview_2025_03_11", "search_context_size": "low"}, True),
+        # A function in all but its type.
+        (FUNCTION | {"type": "custom"}, False),
+        ({"type": "custom"}, False),
+        ({"type": "mcp"}, False),
+        ({"type": "file_search"}, False),
+        ({"type": "local_shell", "cwd": "/"}, False),
         (without(FUNCTION, "strict"), False),
         (without(FUNCTION, "parameters"), False),
         (without(FUNCTION, "type"), False),

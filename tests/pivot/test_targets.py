@@ -33,7 +33,7 @@ from gymbal.model.pivot import BuildMetrics
 from gymbal.model.pivot_stats import PivotStats
 from gymbal.model.target import Target
 from gymbal.pivot.options import BuildOptions
-from gymbal.pivot.request import read_tools
+from gymbal.pivot.request_tools import read_tools
 from gymbal.pivot.targets.detect import target_named, target_of_row
 from gymbal.pivot.targets.registry import row_target
 from gymbal.pivot.wiring import read_gym_config, target_wired

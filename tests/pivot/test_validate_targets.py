@@ -136,6 +136,37 @@ def test_a_judge_model_leaves_the_score_unchecked(tmp_path: Path) -> None:
     assert "P404 were not checked: a judge model alone decides" in report.warnings
 
 
+MESSAGE: Json = {"expected_action": {"type": "message", "content": "done"}}
+TERMINAL: Json = {"expected_answer": json.dumps(ANSWER_1), "metadata": {"harness": "terminus_1"}}
+
+
+@pytest.mark.parametrize(
+    ("target", "row", "key"),
+    [
+        ("swe_pivot", {"metadata": None, "uuid": 7}, None),
+        ("swe_pivot", {"metadata": "x"}, "metadata"),
+        ("swe_pivot", {"metadata": False}, "metadata"),
+        ("swe_pivot", {"expected_answer": {}}, "expected_answer"),
+        ("terminus_judge", TERMINAL | {"threshold": "0.9"}, None),
+        ("terminus_judge", TERMINAL | {"threshold": [0.9]}, "threshold"),
+        ("terminus_judge", TERMINAL | {"uuid": {}}, "uuid"),
+        ("terminal_multi_harness", MESSAGE, None),
+        ("terminal_multi_harness", MESSAGE | {"declared_tools": None}, None),
+        ("terminal_multi_harness", MESSAGE | {"harness": None}, "harness"),
+        ("terminal_multi_harness", MESSAGE | {"harness": 5}, "harness"),
+        ("terminal_multi_harness", MESSAGE | {"declared_tools": [{}, "grep"]}, "declared_tools[1]"),
+        ("terminal_multi_harness", MESSAGE | {"declared_tools": {}}, "declared_tools"),
+    ],
+)
+def test_rows_have_fields_that_the_server_takes(
+    tmp_path: Path, target: str, row: Json, key: str | None
+) -> None:
+    """What Gym 0.7.0's request model of each server takes; `test_gym_targets.py` asks it."""
+    label = swe_row("edit", {"path": "a"}) if target == "swe_pivot" else {}
+    report = validate(tmp_path, label | row, target=target)
+    assert [(each.rule, each.key) for each in report.violations] == ([] if key is None else [("P406", key)])
+
+
 def test_rows_of_targets_are_held_to_the_shared_rules(tmp_path: Path) -> None:
     row = swe_row("edit", {"path": "a"})
     report = validate(tmp_path, row, row, target="swe_pivot")

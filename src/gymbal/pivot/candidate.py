@@ -12,7 +12,7 @@ from gymbal.model.pivot import ModelCall, Refusal, SkipReason
 from gymbal.model.trajectory import Trajectory
 from gymbal.pivot.label import Label, label_of
 from gymbal.pivot.prefix import Prefix, prefixes_of
-from gymbal.pivot.request import Tools, read_tools
+from gymbal.pivot.request_tools import Tools, read_tools
 from gymbal.pivot.row import Row, frame_of, row_of
 from gymbal.pivot.segment import split
 from gymbal.pivot.targets.contract import RowTarget, self_score_refusal

@@ -21,8 +21,8 @@ from gymbal.pivot.parse import (
     CallLabel,
     Check,
 )
-from gymbal.pivot.request import Tools, read_tools
 from gymbal.pivot.request_options import REQUEST_FIELDS, options_problem
+from gymbal.pivot.request_tools import Tools, read_tools
 from gymbal.pivot.row_reader import ReadRow
 
 REQUEST_RULES = ("P002", "P007", "P008", "P010")

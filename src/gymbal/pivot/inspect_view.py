@@ -10,7 +10,7 @@ from gymbal.model.trajectory import Trajectory
 from gymbal.pivot.call_counts import expected_counts
 from gymbal.pivot.candidate import Judged, judge
 from gymbal.pivot.cuts import Cut, cuts_of
-from gymbal.pivot.request import Tools, read_tools
+from gymbal.pivot.request_tools import Tools, read_tools
 from gymbal.pivot.segment import split
 from gymbal.verify import Comparator
 

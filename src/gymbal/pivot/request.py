@@ -1,4 +1,4 @@
-"""What the request model of Gym 0.7.0 (`NeMoGymResponseCreateParamsNonStreaming`) takes as items and tools.
+"""What the request model of Gym 0.7.0 (`NeMoGymResponseCreateParamsNonStreaming`) takes as items.
 
 Only the types that a pivot row holds are described. Gym falls back to a permissive type for items without
 `type`; such an item would be accepted and then mean nothing, so here it is refused unless it is an easy input
@@ -8,8 +8,7 @@ message.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
@@ -40,15 +39,6 @@ OTHER_ITEM_TYPES = frozenset(
     }
 )
 """Item types that Gym takes too. `gymbal pivot build` writes none of them."""
-
-OTHER_TOOL_TYPES = frozenset(
-    {
-        *("apply_patch", "code_interpreter", "computer", "computer_use_preview", "custom", "file_search"),
-        *("image_generation", "local_shell", "mcp", "namespace", "shell", "tool_search", "web_search"),
-        *("web_search_2025_08_26", "web_search_preview", "web_search_preview_2025_03_11"),
-    }
-)
-"""Tool types that Gym takes beside `function`. No expected action can call them."""
 
 
 class _Sampled(Struct, gc=False, kw_only=True):
@@ -115,28 +105,12 @@ class _Result(_Sampled, gc=False):
     status: Status | None = None
 
 
-class _FunctionTool(Struct, forbid_unknown_fields=True, gc=False):
-    type: Literal["function"]
-    name: str
-    parameters: dict[str, Any] | None
-    strict: bool | None
-    description: str | None = None
-    defer_loading: bool | None = None
-
-
-class _AnyTool(Struct, gc=False):
-    type: str | None = None
-
-
 _input_parts = msgspec.json.Decoder(list[InputText | InputImage | InputFile | InputVideo]).decode
 _output_message = msgspec.json.Decoder(_OutputMessage).decode
 _easy_message = msgspec.json.Decoder(_EasyMessage).decode
 _reasoning = msgspec.json.Decoder(_Reasoning).decode
 _call = msgspec.json.Decoder(_Call).decode
 _result = msgspec.json.Decoder(_Result).decode
-_tool_list = msgspec.json.Decoder(list[Raw]).decode
-_any_tool = msgspec.json.Decoder(_AnyTool).decode
-_function_tool = msgspec.json.Decoder(_FunctionTool).decode
 
 
 class Verdict(NamedTuple):
@@ -226,30 +200,3 @@ def are_untyped_messages(items: bytes) -> bool:
     except (msgspec.DecodeError, RecursionError):
         return False
     return True
-
-
-class Tools(NamedTuple):
-    """What a request's tool list offers."""
-
-    names: frozenset[str]
-    """Function tools only: the others have no `function_call`."""
-    is_empty: bool
-    problem: str | None
-    """Why Gym would refuse the list."""
-
-
-@lru_cache(maxsize=64)
-def read_tools(raw: bytes) -> Tools:
-    """Read a JSON list of tool schemas. Kept, because it stands the same in every row of a trajectory."""
-    try:
-        tools = _tool_list(raw)
-    except (msgspec.DecodeError, RecursionError) as error:
-        return Tools(frozenset(), False, f"tools: {error}")
-    names = set()
-    for position, tool in enumerate(tools):
-        try:
-            if _any_tool(tool).type not in OTHER_TOOL_TYPES:
-                names.add(_function_tool(tool).name)
-        except (msgspec.DecodeError, RecursionError) as error:
-            return Tools(frozenset(names), False, f"tools[{position}]: {error}")
-    return Tools(frozenset(names), not tools, None)

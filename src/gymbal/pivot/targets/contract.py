@@ -12,7 +12,7 @@ from gymbal.model.pivot import ActionKind, ModelCall, Refusal, SkipReason
 from gymbal.model.target import Target
 from gymbal.pivot.label import Label
 from gymbal.pivot.parse import Check
-from gymbal.pivot.request import Tools
+from gymbal.pivot.request_tools import Tools
 
 Settings = Mapping[str, Any]
 """The block of a resources server in a Gym config, as written."""

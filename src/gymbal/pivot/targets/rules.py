@@ -25,12 +25,14 @@ OWN_RULES: Mapping[str, Rule] = {
     "P403": Rule("the agent's resources server is that of the target", needs_config=True),
     "P404": Rule("the label scores 1.0 against itself under the config", needs_config=True),
     "P405": Rule("the similarity threshold is above 0 and at most 1", Severity.WARNING, needs_config=True),
+    "P406": Rule("the server's request model takes the row's fields beside responses_create_params"),
 }
 """P102: the server reads no tools, but a policy without the tool cannot call it. P404: in the continuous
 mode of swe_pivot, aside from what a long edit costs every response."""
 
 REQUEST_RULE = "P401"
 """Stands for P002, which asks for a list of tools."""
+ROW_FIELDS_RULE = "P406"
 REQUEST_RULES = (REQUEST_RULE, "P007", "P008", "P010")
 
 LINKED = ("P402", "P403", "P404", "P405")
@@ -45,5 +47,5 @@ _OF_TARGET: Mapping[Target, tuple[str, ...]] = {
 
 def rules_of(target: Target) -> Mapping[str, Rule]:
     """The rules of a target beside the single-step one, by number."""
-    codes = sorted((*_SHARED, REQUEST_RULE, *LINKED, *_OF_TARGET[target]))
+    codes = sorted((*_SHARED, REQUEST_RULE, ROW_FIELDS_RULE, *LINKED, *_OF_TARGET[target]))
     return {code: OWN_RULES.get(code) or RULES[code] for code in codes}

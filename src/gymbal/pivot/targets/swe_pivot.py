@@ -18,7 +18,7 @@ from gymbal.model.pivot import ActionKind, ModelCall, Refusal, SkipReason
 from gymbal.model.target import Target
 from gymbal.pivot.label import Label, arguments_refusal, label_of
 from gymbal.pivot.parse import LABEL, MAX_SHOWN, Check
-from gymbal.pivot.request import Tools
+from gymbal.pivot.request_tools import Tools
 from gymbal.pivot.targets.contract import (
     WINS,
     ReadLabel,

@@ -19,7 +19,7 @@ from gymbal.model.pivot import ModelCall, Refusal
 from gymbal.model.target import Target
 from gymbal.pivot.label import Label, arguments_refusal, label_of
 from gymbal.pivot.parse import LABEL, MAX_SHOWN, AnyLabel, BatchLabel, CallLabel, Check, MessageLabel, kind_of
-from gymbal.pivot.request import Tools
+from gymbal.pivot.request_tools import Tools
 from gymbal.pivot.targets.contract import (
     WINS,
     ReadLabel,

@@ -21,7 +21,8 @@ from gymbal.pivot.row_reader import ReadRow, RowReader
 from gymbal.pivot.rules import not_checked
 from gymbal.pivot.targets.contract import ReadLabel
 from gymbal.pivot.targets.registry import row_target
-from gymbal.pivot.targets.rules import LINKED, REQUEST_RULE, REQUEST_RULES, rules_of
+from gymbal.pivot.targets.row_fields import check_row_fields
+from gymbal.pivot.targets.rules import LINKED, REQUEST_RULE, REQUEST_RULES, ROW_FIELDS_RULE, rules_of
 from gymbal.pivot.targets.servers import SERVERS
 from gymbal.pivot.targets.terminus_judge import ANSWER
 from gymbal.pivot.validate_options import ValidateOptions, check_fields, task_of
@@ -82,6 +83,7 @@ class _RowChecker:
         self._notes.kinds[UNREADABLE if kind is None else kind] += 1
         checked = ("P001", "P021", *{check.rule for check in label.checks})
         self._note(checked, [check for check in label.checks if check.found is not None], span)
+        self._note((ROW_FIELDS_RULE,), check_row_fields(row, self._target.target), span)
         self._check_agent(read, row, label, tools, span)
         if self._options.asks_for_fields:
             self._note(self._options.field_rules, check_fields(read.line, self._options), span)
