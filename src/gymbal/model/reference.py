@@ -8,6 +8,9 @@ import msgspec
 
 from gymbal.model.evidence import Fact
 
+MOST_DIGITS = 30
+"""Longest number that is read as a score or an error bar, its point included."""
+
 
 class ErrorKind(StrEnum):
     """What a printed error bar is; the same figure is a very different claim under each."""

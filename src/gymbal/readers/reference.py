@@ -14,7 +14,7 @@ from gymbal.errors import InputError, UsageError
 from gymbal.io.decode import read_bounded
 from gymbal.io.secrets import mask, with_digest
 from gymbal.model.evidence import Fact, Role, Strength, Value
-from gymbal.model.reference import ErrorKind, Reference
+from gymbal.model.reference import MOST_DIGITS, ErrorKind, Reference
 
 SUFFIX = ".toml"
 MAX_BYTES = 1024 * 1024
@@ -112,6 +112,7 @@ def _from_file(path: Path) -> Reference:
         raise fail("is no regular file", remedy="give a TOML file")
     try:
         table = tomllib.loads(read_bounded(path, MAX_BYTES).decode("utf-8-sig"))
+        _check_integers(table)
     except (RecursionError, ValueError) as error:  # ValueError: no TOML, no UTF-8, or too long a number
         raise fail(f"is not TOML: {error}") from error
     config = table.pop("config", {})
@@ -132,6 +133,15 @@ def _from_file(path: Path) -> Reference:
     for name, value in table.items():
         _set(fields, _KEYS[name], value, fail)
     return _reference(path.stem, {**fields, "config": config}, fail)
+
+
+def _check_integers(value: Any) -> None:
+    """Raise ValueError for an integer of more than TOML's 64 bits: tomllib takes any, and str not all."""
+    if isinstance(value, dict | list):
+        for part in value.values() if isinstance(value, dict) else value:
+            _check_integers(part)
+    elif isinstance(value, int) and not -(2**63) <= value < 2**63:
+        raise ValueError("an integer has more than 64 bits")
 
 
 def _parse_line(text: str) -> dict[str, Any]:
@@ -195,11 +205,17 @@ def _score_fields(text: str, fail: Any) -> dict[str, Any]:
     """Digits and unit: with a percent sign, or above 1, a number is in percent."""
     match = _SCORE.fullmatch(text.strip())
     if match is None:
-        raise fail(f"score {text!r} is not a number such as 73.2% or 0.732")
+        raise fail(f"score {text!r:.60} is not a number such as 73.2% or 0.732")
+    _check_length("score", match["digits"], fail)
     scale = 100 if match["percent"] or float(match["digits"]) > 1 else 1
     if float(match["digits"]) > scale:
         raise fail(f"score {text!r} is above {scale}{match['percent']}")
     return {"printed": match["digits"], "scale": scale}
+
+
+def _check_length(name: str, digits: str, fail: Any) -> None:
+    if len(digits) > MOST_DIGITS:
+        raise fail(f"{name} {digits[:MOST_DIGITS]}... has more than {MOST_DIGITS} digits")
 
 
 def _reference(label: str, fields: dict[str, Any], fail: Any) -> Reference:
@@ -208,7 +224,9 @@ def _reference(label: str, fields: dict[str, Any], fail: Any) -> Reference:
     if kind not in set(ErrorKind):
         raise fail(f"error_kind {kind!r} is none of {', '.join(ErrorKind)}")
     if error is not None and not re.fullmatch(r"[0-9]+(\.[0-9]+)?", str(error)):
-        raise fail(f"error {error!r} is not a number")
+        raise fail(f"error {error!r:.60} is not a number")
+    if error is not None:
+        _check_length("error", str(error), fail)
     return Reference(
         label=_line_of_text(fields.get("label"), "label", fail) or label,
         printed=fields["printed"],

@@ -10,10 +10,11 @@ import math
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 
+from gymbal.model.reference import MOST_DIGITS
 from gymbal.stats.estimate import Interval
 
-MOST_DIGITS = 30
-"""Longest number that is read as a score."""
+MOST_REPEATS = 64
+"""Most repeats that are tried for a score whose repeats are not stated."""
 
 
 def rounding_interval(printed: str, *, scale: int = 100) -> Interval:
@@ -44,7 +45,9 @@ def possible_counts(printed: str, rollouts: int, *, scale: int = 100) -> range:
     return range(first, last + 1)
 
 
-def possible_repeats(printed: str, tasks: int, *, most: int = 64, scale: int = 100) -> tuple[int, ...]:
+def possible_repeats(
+    printed: str, tasks: int, *, most: int = MOST_REPEATS, scale: int = 100
+) -> tuple[int, ...]:
     """The repeats k in 1..most for which some count out of tasks * k prints as `printed`."""
     return tuple(k for k in range(1, most + 1) if possible_counts(printed, tasks * k, scale=scale))
 
