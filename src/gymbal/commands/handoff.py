@@ -126,7 +126,7 @@ def _for_a_fault(place: _Place, faults: frozenset[str]) -> Iterator[str]:
 
 def _for_losses(place: _Place, counts: RolloutCounts) -> Iterator[str]:
     files = place.files
-    lost = counts.failed + (counts.missing or 0)
+    lost = (counts.failed or 0) + (counts.missing or 0)
     if lost:
         yield from _resume(place)
     if (

@@ -226,12 +226,27 @@ class RolloutCounts(msgspec.Struct, frozen=True, kw_only=True):
     """Every expected rollout is scored, masked, failed or missing. None: not known."""
 
     expected: int | None
+    scored: int | None
+    failed: int | None
+    missing: int | None
+    masked: int | None
+    truncated: int | None
+    """Scored rows that were cut at the token limit; they are part of `scored`."""
+    duplicated: int | None
+
+    @property
+    def clean(self) -> int | None:
+        """Scored rows that were not cut."""
+        return None if self.scored is None or self.truncated is None else self.scored - self.truncated
+
+
+class RunCounts(RolloutCounts, frozen=True, kw_only=True):
+    """The counts of a run: its files give all of them but what was planned, which not every run keeps."""
+
     scored: int
     failed: int
-    missing: int | None
     masked: int
     truncated: int
-    """Scored rows that were cut at the token limit; they are part of `scored`."""
     duplicated: int
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from gymbal.errors import UsageError
-from gymbal.model.finding import RolloutCounts
+from gymbal.model.finding import RunCounts
 from gymbal.model.rollout import Failure, TaskContent
 from gymbal.model.rollout_table import PlanTable, RolloutTable, RowKind
 from gymbal.model.run import Run
@@ -63,7 +63,7 @@ class SideView(msgspec.Struct, frozen=True, kw_only=True):
     failures: tuple[Failure, ...]
     tasks: dict[str, SideTask]
     """By content."""
-    counts: RolloutCounts
+    counts: RunCounts
     unplaced: int
     """Failed rollouts of tasks that, without a plan, nothing shows."""
     score: float | None
@@ -165,9 +165,9 @@ def _failed(failures: Sequence[Failure]) -> dict[str, list[RowId]]:
 
 def _count(
     rollouts: RolloutTable, failures: Sequence[Failure], planned: PlanTable | None, found: Arrangement
-) -> RolloutCounts:
+) -> RunCounts:
     unscored = rollouts.count(lambda kind: not kind.is_measured and not kind.is_masked)
-    return RolloutCounts(
+    return RunCounts(
         expected=None if planned is None else len(planned),
         scored=rollouts.count(is_measured),
         failed=len(failures) + unscored,

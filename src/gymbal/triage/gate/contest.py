@@ -63,7 +63,7 @@ def weigh(rule: BenchmarkPolicy, base: Run, candidate: Run, *, level: float, see
 def clean_share(side: SideSummary) -> float | None:
     """Scored, unmasked and untruncated rollouts over the expected ones. None: no plan says how many."""
     counts = side.rollouts
-    return (counts.scored - counts.truncated) / counts.expected if counts.expected else None
+    return counts.clean / counts.expected if counts.clean is not None and counts.expected else None
 
 
 def _has_truncated(report: TriageReport) -> bool:

@@ -98,8 +98,7 @@ def clean_fault(rule: BenchmarkPolicy, found: Evidence) -> str | None:
         if share is None:
             return f"{side.label} does not record how many rollouts were expected, so no clean share is known"
         if share < rule.min_clean_share:
-            counts = side.rollouts
-            clean = f"{counts.scored - counts.truncated} of {counts.expected}"
+            clean = f"{side.rollouts.clean} of {side.rollouts.expected}"
             return f"only {clean} rollouts of {side.label} are clean, below {rule.min_clean_share:.4g}"
     return None
 
