@@ -155,6 +155,8 @@ def test_published_number_that_fails_the_adjustment_excludes_nothing() -> None:
     assert row.adjusted_p is not None
     assert row.adjusted_p > 0.05
     assert row.distinguishable is None
+    assert "not known to be more than noise as one of several" in row.headline
+    assert Rung.NOISE in row.unchecked
 
 
 def test_unknown_metric_is_refused() -> None:

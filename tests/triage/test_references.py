@@ -238,7 +238,9 @@ def test_error_bar_that_implies_more_tasks_than_a_run_without_a_plan_shows_is_op
     # sqrt(.5 * .5 / 100) = .05, so that a rounded error of .05 implies about 100 tasks; the run shows 9.
     for is_planned, status in ((True, Status.DIFFERENT), (False, Status.UNKNOWN)):
         run = make_run({f"t{n}": [1.0] for n in range(9)}, is_planned=is_planned)
-        finding = rung(explain_published(run, read_reference("0.500 ±0.050 error_kind=se")), Rung.BENCHMARK)
+        finding = rung(
+            explain_published(run, read_reference("0.500 k=1 ±0.050 error_kind=se")), Rung.BENCHMARK
+        )
         assert finding.status is status
 
 

@@ -154,7 +154,8 @@ def _row(
     distinguishable = _distinguishable(report, adjusted_p, level)
     verdict = report.verdict
     if estimate is not None and report.gap.distinguishable and not distinguishable:
-        verdict = _adjusted_verdict(report, estimate.p, adjusted_p, comparisons)
+        adjustment = f"p {estimate.p:.2g} becomes {adjusted_p:.2g} over {comparisons} comparisons (Holm)"
+        verdict = _adjusted_verdict(report, adjustment, is_known=distinguishable is not None)
     residual = (part.value for part in report.gap.parts if part.name is PartName.RESIDUAL)
     return CandidateComparison(
         candidate=report.right.label,
@@ -183,15 +184,21 @@ def _distinguishable(report: TriageReport, adjusted_p: float, level: float) -> b
     return None if is_published else False
 
 
-def _adjusted_verdict(report: TriageReport, p: float, adjusted_p: float, comparisons: int) -> Verdict:
-    """The verdict of a difference that is more than noise alone, and not as one of several."""
+def _adjusted_verdict(report: TriageReport, adjustment: str, *, is_known: bool) -> Verdict:
+    """The verdict of a difference that is more than noise alone, and not as one of several.
+
+    `is_known`: it is shown to be within noise, and not only left open.
+    """
     verdict = report.verdict
-    adjustment = f"p {p:.2g} becomes {adjusted_p:.2g} over {comparisons} comparisons (Holm)"
+    judged = "within noise" if is_known else "not known to be more than noise"
     if verdict.rung is not Rung.MODEL:
-        headline = f"{verdict.headline} As one of several it is within noise: {adjustment}."
+        headline = f"{verdict.headline} As one of several it is {judged}: {adjustment}."
         return msgspec.structs.replace(verdict, headline=headline)
     gap = "" if report.gap.reported is None else f" {report.gap.reported:+.4f}"
-    headline = f"{report.right.metric}{gap}: within noise as one of several, {adjustment}."
-    if verdict.unchecked:
-        headline += f" Not checked: {', '.join(name.value for name in verdict.unchecked)}."
-    return msgspec.structs.replace(verdict, rung=Rung.NOISE, headline=headline, handoff=None)
+    headline = f"{report.right.metric}{gap}: {judged} as one of several, {adjustment}."
+    unchecked = verdict.unchecked if is_known else (*verdict.unchecked, Rung.NOISE)
+    if unchecked:
+        headline += f" Not checked: {', '.join(name.value for name in unchecked)}."
+    return msgspec.structs.replace(
+        verdict, rung=Rung.NOISE, headline=headline, unchecked=unchecked, handoff=None
+    )

@@ -11,9 +11,16 @@ from collections.abc import Sequence
 from operator import itemgetter
 
 from gymbal.model.rollout_table import RowKind
+from gymbal.stats.estimate import Interval
 from gymbal.triage.side import SideTask, SideView, is_measured
 
 Rewards = list[list[float]]
+
+
+def limits_of(*sides: SideView) -> Interval:
+    """The worst and the best reward: 0 and 1, widened to what was seen."""
+    seen = [side.rows.reward_span for side in sides]
+    return Interval(min(0.0, *(span.low for span in seen)), max(1.0, *(span.high for span in seen)))
 
 
 def kept_rewards(side: SideView, keys: Sequence[str], *, with_truncated: bool = False) -> Rewards:

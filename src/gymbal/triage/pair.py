@@ -13,6 +13,7 @@ from gymbal.stats.estimate import Interval
 from gymbal.stats.row_groups import both_known
 from gymbal.stats.sign_flip import paired_sign_flip_p
 from gymbal.triage.align import Alignment
+from gymbal.triage.impute import limits_of
 from gymbal.triage.side import SideView, is_measured
 
 
@@ -48,6 +49,5 @@ def row_share_p(
 
 
 def reward_limits(pair: Pair) -> Interval:
-    """The worst and the best reward: 0 and 1, widened to what was seen."""
-    seen = [pair.left.rows.reward_span, pair.right.rows.reward_span]
-    return Interval(min(0.0, *(span.low for span in seen)), max(1.0, *(span.high for span in seen)))
+    """The worst and the best reward of both sides: 0 and 1, widened to what was seen."""
+    return limits_of(pair.left, pair.right)

@@ -49,7 +49,9 @@ def conclude_numbers(gap: Gap, metric: str, findings: Sequence[Finding]) -> Verd
     rung = found[0].name if found else Rung.NOISE
     stated = _gap_text(metric, gap)
     if rung is Rung.NOISE:
-        text = f"{stated}: {finding_of(findings, Rung.NOISE).summary}"
+        noise = finding_of(findings, Rung.NOISE)
+        is_unknown = gap.reported is not None and gap.distinguishable is None
+        text = _unknown_noise_text(stated, noise.summary) if is_unknown else f"{stated}: {noise.summary}"
     else:
         text = _CAUSE_TEXTS[rung] if rung is Rung.INTEGRITY else f"{stated}{_CAUSE_TEXTS[rung]}."
     verdict = _verdict(rung, text, findings)
@@ -88,10 +90,14 @@ def _gap_text(metric: str, gap: Gap) -> str:
 
 def _noise_text(stated: str, pair: Pair) -> str:
     if pair.gap.distinguishable is None:
-        return f"{stated}; whether that is more than noise cannot be told: {pair.noise_reason}"
+        return _unknown_noise_text(stated, pair.noise_reason)
     if pair.noise.same_tasks is None:
         return f"{stated}: other tasks like these could show as much by chance"
     return f"{stated}: re-runs of the same two could differ as much by chance"
+
+
+def _unknown_noise_text(stated: str, reason: str | None) -> str:
+    return f"{stated}; whether that is more than noise cannot be told: {reason}"
 
 
 def _residual_text(pair: Pair) -> str:

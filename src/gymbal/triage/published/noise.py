@@ -26,29 +26,30 @@ def compare_totals(left: NumberSide, right: NumberSide, *, level: float) -> Tota
     """Compare two scores as unpaired, at the nearest ends of their rounding intervals.
 
     With k repeats the error of a total over tasks like these lies between that of n and of n x k rollouts;
-    the estimate shown takes the larger one.
+    the estimate shown takes the larger one. Where a side's largest error is not known there is no estimate,
+    and only what the least errors explain can be decided.
     """
     if left.score is None or right.score is None:
         return TotalsNoise(noise=NOTHING, distinguishable=None, summary="a side reports no score")
-    unknown = [side for side in (left, right) if side.error_high is None]
-    if unknown:
-        reasons = "; ".join(f"{side.label}: {side.error_basis}" for side in unknown)
-        return TotalsNoise(noise=NOTHING, distinguishable=None, summary=reasons)
-    nearest = _nearest_difference(left, right)
-    wide = math.hypot(left.error_high or 0.0, right.error_high or 0.0)
-    narrow = math.hypot(left.error_low or 0.0, right.error_low or 0.0)
-    counts = _single_run_counts(left), _single_run_counts(right)
-    if counts[0] is not None and counts[1] is not None:
-        estimate = _from_counts(left, right, counts[0], counts[1], level)
-        p_wide = p_narrow = estimate.p
-    else:
-        p_wide, p_narrow = _normal_p(nearest, wide), _normal_p(nearest, narrow)
-        estimate = _from_errors(left, right, wide, p_wide, level)
-    distinguishable = _decide(p_wide, p_narrow, 1.0 - level)
+    estimate, least_p = _estimate(left, right, level)
+    distinguishable = _decide(estimate, least_p, 1.0 - level)
     noise = Noise(same_tasks=None, new_tasks=estimate, minimum_detectable=None, repeats_needed=None)
-    return TotalsNoise(
-        noise=noise, distinguishable=distinguishable, summary=_summary(estimate, distinguishable, p_narrow)
+    summary = (
+        _unknown_summary((left, right), distinguishable, least_p)
+        if estimate is None
+        else _summary(estimate, distinguishable, least_p)
     )
+    return TotalsNoise(noise=noise, distinguishable=distinguishable, summary=summary)
+
+
+def _estimate(left: NumberSide, right: NumberSide, level: float) -> tuple[NoiseEstimate | None, float]:
+    """The difference under the largest errors, None where they are not known, and p under the least."""
+    mine, theirs = _counts(left), _counts(right)
+    if mine is not None and theirs is not None:
+        estimate = _from_counts(left, right, mine, theirs, level)
+        return estimate, estimate.p
+    least = math.hypot(left.error.low, right.error.low)
+    return _from_errors(left, right, level), _normal_p(_nearest_difference(left, right), least)
 
 
 def _nearest_difference(left: NumberSide, right: NumberSide) -> float:
@@ -58,14 +59,11 @@ def _nearest_difference(left: NumberSide, right: NumberSide) -> float:
     return theirs - ours
 
 
-def _single_run_counts(side: NumberSide) -> tuple[int, int] | None:
-    """Passes and tasks of a side that ran every task once and has no stated error bar."""
-    if side.tasks is None or side.score is None or (side.repeats or 1) != 1:
+def _counts(side: NumberSide) -> tuple[int, int] | None:
+    """Passes and tasks of a side whose score counts passes, and which has no error bar of its own."""
+    if side.error.tasks is None or side.score is None or not side.error.is_pass_fail:
         return None
-    if side.reference is not None and not side.error_basis.startswith("binomial"):
-        return None
-    passed = round(side.score * side.tasks)
-    return passed, side.tasks
+    return round(side.score * side.error.tasks), side.error.tasks
 
 
 def _from_counts(
@@ -84,26 +82,24 @@ def _from_counts(
     )
 
 
-def _from_errors(left: NumberSide, right: NumberSide, error: float, p: float, level: float) -> NoiseEstimate:
+def _from_errors(left: NumberSide, right: NumberSide, level: float) -> NoiseEstimate | None:
+    """The difference under the largest errors; None where one of them is not known."""
+    if left.error.high is None or right.error.high is None:
+        return None
+    error = math.hypot(left.error.high, right.error.high)
     difference = (right.score or 0.0) - (left.score or 0.0)
     half = normal_quantile((1.0 + level) / 2) * error
-    bases = f"{left.label} {left.error_basis}, {right.label} {right.error_basis}"
+    bases = f"{left.label} {left.error.basis}, {right.label} {right.error.basis}"
     return NoiseEstimate(
         difference=difference,
         low=difference - half,
         high=difference + half,
         level=level,
-        p=p,
+        p=_normal_p(_nearest_difference(left, right), error),
         method=f"new tasks: unpaired, p at the nearest ends of the rounding intervals; {bases}",
-        n=min(side.tasks for side in (left, right) if side.tasks is not None)
-        if _has_tasks(left, right)
-        else 0,
+        n=min((side.error.tasks for side in (left, right) if side.error.tasks is not None), default=0),
         k=max(left.repeats or 1, right.repeats or 1),
     )
-
-
-def _has_tasks(left: NumberSide, right: NumberSide) -> bool:
-    return left.tasks is not None or right.tasks is not None
 
 
 def _normal_p(difference: float, error: float) -> float:
@@ -112,16 +108,26 @@ def _normal_p(difference: float, error: float) -> float:
     return 2 * normal_cdf(-abs(difference) / error)
 
 
-def _decide(p_wide: float, p_narrow: float, alpha: float) -> bool | None:
-    if p_wide < alpha:
+def _decide(estimate: NoiseEstimate | None, least_p: float, alpha: float) -> bool | None:
+    """By p under the largest errors, where they are known, and under the least ones."""
+    if estimate is not None and estimate.p < alpha:
         return True
-    return False if p_narrow >= alpha else None
+    return False if least_p >= alpha else None
 
 
-def _summary(estimate: NoiseEstimate, distinguishable: bool | None, p_narrow: float) -> str:
+def _summary(estimate: NoiseEstimate, distinguishable: bool | None, least_p: float) -> str:
     interval = f"{estimate.difference:+.4f} [{estimate.low:+.4f}, {estimate.high:+.4f}], p {estimate.p:.2g}"
     if distinguishable is None:
-        other = f"p {p_narrow:.2g} with every rollout as one"
-        return f"cannot be told from totals: {interval} with tasks as the sample, {other}"
+        least = f"p {least_p:.2g} at the least"
+        return f"it depends on what the totals leave open, {interval} at the largest errors, {least}"
     verdict = "larger than noise" if distinguishable else "not distinguishable from totals alone"
     return f"{verdict}: {interval}"
+
+
+def _unknown_summary(
+    sides: tuple[NumberSide, NumberSide], distinguishable: bool | None, least_p: float
+) -> str:
+    unknown = "; ".join(f"{side.label}: {side.error.basis}" for side in sides if side.error.high is None)
+    if distinguishable is None:
+        return unknown
+    return f"not distinguishable from totals alone: p {least_p:.2g} even at the least errors ({unknown})"

@@ -9,10 +9,11 @@ import msgspec
 from gymbal.model.evidence import Fact, Role, Strength
 from gymbal.model.finding import Comparison, Finding, Rung, Status
 from gymbal.model.reference import ErrorKind, Grade
-from gymbal.stats.published import implied_tasks_range, possible_counts, possible_repeats
+from gymbal.stats.published import MOST_REPEATS, implied_tasks_range, possible_counts, possible_repeats
 from gymbal.triage.facts import compare_facts
+from gymbal.triage.published.error import counts_repeats
 from gymbal.triage.published.noise import TotalsNoise
-from gymbal.triage.published.side import NumberSide, counts_repeats
+from gymbal.triage.published.side import NumberSide
 from gymbal.triage.rendering import models
 from gymbal.triage.rungs import integrity, method
 from gymbal.triage.rungs.benchmark import KEEP_THE_PLAN
@@ -33,6 +34,11 @@ class NumberPair(msgspec.Struct, frozen=True, kw_only=True):
     def sides(self) -> tuple[NumberSide, NumberSide]:
         return self.left, self.right
 
+    @property
+    def opposed(self) -> tuple[tuple[NumberSide, NumberSide], ...]:
+        """Each side with the other one."""
+        return (self.left, self.right), (self.right, self.left)
+
 
 def check_integrity(pair: NumberPair) -> Finding:
     """A run that broke, or a number that its own n and k cannot give."""
@@ -42,7 +48,7 @@ def check_integrity(pair: NumberPair) -> Finding:
         if side.view is not None
         for text in integrity.side_faults(side.view).values()
     ]
-    faults += [text for side in pair.sides for text in _impossible(side)]
+    faults += [text for side, other in pair.opposed for text in _impossible(side, other)]
     if faults:
         return Finding(name=Rung.INTEGRITY, status=Status.DIFFERENT, summary="; ".join(faults))
     grades = [
@@ -50,6 +56,7 @@ def check_integrity(pair: NumberPair) -> Finding:
         for side in pair.sides
         if side.reference is not None
     ]
+    needed = [text for side, other in pair.opposed for text in _unstated_repeats(side, other)]
     wanted = [
         f"{side.label}: state {', '.join(side.reference.missing)}"
         for side in pair.sides
@@ -58,7 +65,7 @@ def check_integrity(pair: NumberPair) -> Finding:
     return Finding(
         name=Rung.INTEGRITY,
         status=Status.SAME,
-        summary=f"the numbers are possible; {'; '.join(grades)}",
+        summary="; ".join(("the numbers are possible", *grades, *needed)),
         facts=tuple(_reference_facts(pair)),
         next=tuple(wanted),
     )
@@ -76,18 +83,36 @@ def _reference_facts(pair: NumberPair) -> list[Comparison]:
     ]
 
 
-def _impossible(side: NumberSide) -> list[str]:
+def _impossible(side: NumberSide, other: NumberSide) -> list[str]:
     """Granularity: a mean of 0/1 rewards over n x k rollouts is a whole number of passes."""
     reference = side.reference
-    if reference is None or reference.tasks is None or not counts_repeats(side.metric):
+    if reference is None or reference.tasks is None or not _counts_passes(side, other):
         return []
-    rollouts = reference.tasks * (reference.repeats or 1)
+    found = possible_repeats(reference.printed, reference.tasks, scale=reference.scale)
+    prints = f"{side.label}: no count of passes prints as {reference.printed} for n {reference.tasks}"
+    if reference.repeats is None:
+        return [] if found else [f"{prints} with any k up to {MOST_REPEATS}"]
+    rollouts = reference.tasks * reference.repeats
     if possible_counts(reference.printed, rollouts, scale=reference.scale):
         return []
-    stated = f"n {reference.tasks}" + (f", k {reference.repeats}" if reference.repeats else ", one run")
+    hint = f"first possible with k {found[0]}" if found else f"not possible with any k up to {MOST_REPEATS}"
+    return [f"{prints}, k {reference.repeats} ({hint})"]
+
+
+def _unstated_repeats(side: NumberSide, other: NumberSide) -> list[str]:
+    """The repeats that a number needs which does not state them."""
+    reference = side.reference
+    if reference is None or reference.tasks is None or reference.repeats is not None:
+        return []
     found = possible_repeats(reference.printed, reference.tasks, scale=reference.scale)
-    hint = f"first possible with k {found[0]}" if found else "not possible with any k up to 64"
-    return [f"{side.label}: no count of passes prints as {reference.printed} for {stated} ({hint})"]
+    if not _counts_passes(side, other) or not found or found[0] == 1:
+        return []
+    return [f"as a count of passes {side.label} takes a k of at least {found[0]} over n {reference.tasks}"]
+
+
+def _counts_passes(side: NumberSide, other: NumberSide) -> bool:
+    """Whether the side's score may be held to be a share of passes: partial rewards average to anything."""
+    return counts_repeats(side.metric) and other.is_pass_fail is not False
 
 
 def check_code(pair: NumberPair) -> Finding:
@@ -154,11 +179,12 @@ def _facts_finding(pair: NumberPair, rung: Rung, roles: frozenset[Role], subject
 
 def check_benchmark(pair: NumberPair) -> Finding:
     """The number of tasks, stated or implied by the error bar; their content cannot be seen."""
-    counts = tuple(_planned_tasks(side) for side in pair.sides)
+    counts = tuple(side.tasks for side in pair.sides)
     facts = (Comparison(name="tasks", left=counts[0], right=counts[1]),)
-    sentences = [text for side in pair.sides for text in _implied_mismatch(side, pair)]
+    implied = [found for side, other in pair.opposed if (found := _implied_mismatch(side, other))]
+    sentences = [text for status, text in implied if status is Status.DIFFERENT]
     against = f"{counts[0]} tasks against {counts[1]}"
-    doubt = next((side for side in pair.sides if _may_have_lost_tasks(side, pair)), None)
+    doubt = next((side for side, other in pair.opposed if _may_have_lost_tasks(side, other)), None)
     if None not in counts and counts[0] != counts[1] and doubt is None:
         sentences.insert(0, against)
     if sentences:
@@ -174,45 +200,40 @@ def check_benchmark(pair: NumberPair) -> Finding:
             next=(KEEP_THE_PLAN,),
         )
     same = f"both have {counts[0]} tasks" if None not in counts else "the number of tasks is not stated"
+    unseen = "whether they are the same ones cannot be seen from a number"
     return Finding(
         name=Rung.BENCHMARK,
         status=Status.UNKNOWN,
-        summary=f"{same}; whether they are the same ones cannot be seen from a number",
+        summary="; ".join((same, *(text for _, text in implied), unseen)),
         facts=facts,
         next=("state the benchmark's version and split in the reference",),
     )
 
 
-def _planned_tasks(side: NumberSide) -> int | None:
-    """Tasks that the number is about, measured or not; of a run without a plan those that it shows."""
-    return side.tasks if side.view is None else len(side.view.tasks) or None
-
-
-def _may_have_lost_tasks(side: NumberSide, pair: NumberPair) -> bool:
+def _may_have_lost_tasks(side: NumberSide, other: NumberSide) -> bool:
     """Whether the side is a run without a plan that shows fewer tasks than the other side has."""
-    if side.view is None or side.view.has_plan:
-        return False
-    most = max(_planned_tasks(each) or 0 for each in pair.sides)
-    return len(side.view.tasks) < most
+    return side.lacks_plan and (side.tasks or 0) < (other.tasks or 0)
 
 
-def _implied_mismatch(side: NumberSide, pair: NumberPair) -> list[str]:
-    """A printed standard error implies n, where the rewards are 0/1 and tasks were run once."""
+def _implied_mismatch(side: NumberSide, other: NumberSide) -> tuple[Status, str] | None:
+    """A printed standard error implies n, where the rewards are 0/1 and tasks were run once.
+
+    Repeats make an error smaller, and so seem to be more tasks: where k is not stated they may be.
+    """
     reference = side.reference
     if reference is None or reference.error is None or reference.error_kind is not ErrorKind.STANDARD_ERROR:
-        return []
-    other = next(each for each in pair.sides if each is not side)
-    expected = reference.tasks or _planned_tasks(other)
+        return None
+    expected = reference.tasks or other.tasks
     if expected is None or (reference.repeats or 1) > 1 or float(reference.error) == 0.0:
-        return []
+        return None
     implied = implied_tasks_range(reference.printed, reference.error, scale=reference.scale)
-    is_lower_bound = reference.tasks is None and other.view is not None and not other.view.has_plan
-    if expected in implied or (is_lower_bound and expected < implied.low):
-        return []
-    text = (
-        f"an error of {reference.error} implies {implied.low:.0f} to {implied.high:.0f} tasks, not {expected}"
-    )
-    return [f"{side.label}: {text}"]
+    is_lower_bound = reference.tasks is None and other.lacks_plan
+    if expected in implied or (is_lower_bound and expected < implied.low) or not _counts_passes(side, other):
+        return None
+    found = f"an error of {reference.error} implies {implied.low:.0f} to {implied.high:.0f} tasks"
+    if reference.repeats is None and expected < implied.low:
+        return Status.UNKNOWN, f"{side.label}: {found}, or repeats of {expected}"
+    return Status.DIFFERENT, f"{side.label}: {found}, not {expected}"
 
 
 def check_noise(pair: NumberPair) -> Finding:
@@ -243,5 +264,8 @@ def check_model(pair: NumberPair, earlier: Sequence[Finding]) -> Finding:
             status=Status.DIFFERENT,
             summary="the totals differ by more than noise and nothing that is stated differs",
         )
-    status = Status.SAME if pair.totals.distinguishable is False else Status.UNKNOWN
-    return Finding(name=Rung.MODEL, status=status, summary="totals alone show no difference beyond noise")
+    if pair.totals.distinguishable is None:
+        return Finding(name=Rung.MODEL, status=Status.UNKNOWN, summary="cannot be judged: noise is unknown")
+    return Finding(
+        name=Rung.MODEL, status=Status.SAME, summary="totals alone show no difference beyond noise"
+    )
