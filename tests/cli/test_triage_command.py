@@ -104,6 +104,20 @@ def test_strict_says_that_it_cannot_tell() -> None:
     assert gymbal("triage", BASELINE, BASELINE, "--strict").returncode == 4
 
 
+def test_gap_of_unknown_noise_is_titled_as_such() -> None:
+    result = gymbal("triage", BASELINE, "10%")
+    assert result.stdout.startswith("baseline -> 10%: cannot tell\n")
+    assert result.returncode == 0
+    table = gymbal("triage", BASELINE, "10%", "61.1%").stdout
+    assert "-0.5111  cannot tell  code, benchmark, method, noise" in table
+    assert "-0.0001  noise        code, benchmark, method" in table
+
+
+def test_number_of_too_many_digits_is_refused() -> None:
+    error = f"±0.{'0' * 32}1"
+    assert_refused(gymbal("triage", BASELINE, f"0.5 {error} error_kind=se"), "more than 30 digits")
+
+
 def test_help_names_every_exit_code() -> None:
     text = gymbal("triage", "--help").stdout
     assert all(f"  {code}  " in text for code in range(5))

@@ -68,7 +68,7 @@ def triage(
 
     \b
     Exit codes
-      0  comparable, no distinguishable difference
+      0  comparable, no distinguishable difference, or noise is unknown
       1  a difference was found
       2  usage error or unreadable input
       3  not comparable: a run is broken

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gymbal.model.comparison import CandidateComparison, ComparisonReport
 from gymbal.report.document import Block, Bullets, Document, Section, Table, Text, Tone, cells, paragraph
+from gymbal.report.verdict import verdict_name
 
 NOT_KNOWN = "not known"
 
@@ -48,7 +49,7 @@ def _scores(report: ComparisonReport, *, has_metrics: bool) -> Table:
             _name(row, has_metrics),
             _score(row.score),
             _signed(row.gap),
-            row.rung.value,
+            verdict_name(row.rung, distinguishable=row.distinguishable),
             ", ".join(rung.value for rung in row.unchecked) or "nothing",
         )
         for row in report.comparisons

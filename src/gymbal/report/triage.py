@@ -27,6 +27,7 @@ from gymbal.report.document import (
     paragraph,
 )
 from gymbal.report.noise import noise_blocks
+from gymbal.report.verdict import verdict_name
 
 NOT_KNOWN = "not known"
 ZERO = "0.0000"
@@ -64,9 +65,8 @@ def triage_document(report: TriageReport) -> Document:
         sections.append(Section("What to do next", (Bullets(steps),)))
     if report.verdict.commands:
         sections.append(Section("Commands for that", (Commands(report.verdict.commands),)))
-    return Document(
-        f"{report.left.label} -> {report.right.label}: {report.verdict.rung.value}", tuple(sections)
-    )
+    name = verdict_name(report.verdict.rung, distinguishable=report.gap.distinguishable)
+    return Document(f"{report.left.label} -> {report.right.label}: {name}", tuple(sections))
 
 
 def _sides(left: SideSummary, right: SideSummary) -> Table:
