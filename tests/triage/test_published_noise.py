@@ -89,6 +89,19 @@ def test_tasks_that_all_scored_the_same_measure_no_noise() -> None:
     assert "every task scored the same" in rung(report, Rung.NOISE).summary
 
 
+@pytest.mark.parametrize("line", ["100% n=16", "0% n=16 k=4", "100% n=16 ±0.1 error_kind=std"])
+def test_reference_whose_tasks_all_scored_the_same_measures_none_either(line: str) -> None:
+    report = explain_published(PASSED_49_OF_64, read_reference(line))
+    assert report.gap.distinguishable is None
+    assert "every task scored the same" in rung(report, Rung.NOISE).summary
+
+
+def test_single_runs_that_passed_every_task_are_compared_by_their_counts() -> None:
+    # 16 of 16 against 8 of 16: pooled .75, z = .5 / sqrt(.75 * .25 / 8) = 3.27.
+    report = against("100% n=16", "50% n=16")
+    assert report.gap.distinguishable is True
+
+
 def test_error_of_pass_at_k_is_that_of_its_own_values() -> None:
     # pass@2 of the tasks is 1, 1, 0, 0: SE = sqrt(1/3) / 2. The reference adds sqrt(.5 * .5 / 4).
     rewards: dict[str, list[float | None]] = {

@@ -92,7 +92,8 @@ def _above_reruns(reference: Reference, deviation: float) -> ScoreError:
     """Re-runs of the same tasks vary less than other tasks would, however little they vary."""
     low = 0.0 if reference.repeats is None else deviation / math.sqrt(reference.repeats)
     largest = _largest(reference)
-    rest = "n is not stated" if largest is None else f"binomial over n {reference.tasks} at most"
+    unknown = UNVARIED if reference.tasks is not None else "n is not stated"
+    rest = unknown if largest is None else f"binomial over n {reference.tasks} at most"
     return ScoreError(
         low=low,
         high=None if largest is None else max(low, largest),
@@ -105,26 +106,32 @@ def _above_reruns(reference: Reference, deviation: float) -> ScoreError:
 def _binomial(reference: Reference, metric: str) -> ScoreError:
     """Between all variance lying within tasks and all of it between them; without k, one run of each."""
     high, tasks, repeats = _largest(reference), reference.tasks, reference.repeats or 1
-    if high is None or tasks is None:
+    if tasks is None:
         basis = "neither n nor an error bar of known kind is stated"
         return ScoreError(low=0.0, high=None, basis=basis, tasks=None, is_pass_fail=False)
+    counts = possible_counts(reference.printed, tasks, scale=reference.scale)
+    is_pass_fail = counts_repeats(metric) and repeats == 1 and len(counts) > 0
+    if high is None:
+        return ScoreError(low=0.0, high=None, basis=UNVARIED, tasks=tasks, is_pass_fail=is_pass_fail)
     if not counts_repeats(metric):
         # How a value of pass@k varies within a task depends on how many rollouts are behind it.
         basis = f"binomial over n {tasks} at most"
         return ScoreError(low=0.0, high=high, basis=basis, tasks=tasks, is_pass_fail=False)
-    counts = possible_counts(reference.printed, tasks, scale=reference.scale)
     between = f", between n {tasks} and n x k {tasks * repeats}"
     return ScoreError(
         low=high / math.sqrt(repeats),
         high=high,
         basis=f"binomial over n {tasks}" if repeats == 1 else f"binomial{between}",
         tasks=tasks,
-        is_pass_fail=repeats == 1 and len(counts) > 0,
+        is_pass_fail=is_pass_fail,
     )
 
 
 def _largest(reference: Reference) -> float | None:
-    """No values of n tasks between 0 and 1 vary more about this score than passes and failures do."""
-    if reference.tasks is None:
+    """No values of n tasks between 0 and 1 vary more about this score than passes and failures do.
+
+    None without n, and for a score of 0 or 1, whose tasks all scored the same.
+    """
+    if reference.tasks is None or reference.score in (0.0, 1.0):
         return None
     return math.sqrt(reference.score * (1 - reference.score) / reference.tasks)
