@@ -36,6 +36,11 @@ def write(path: Path, text: str) -> Path:
     return path
 
 
+def heed_interrupts() -> None:
+    """A background job ignores SIGINT, and hands that on."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def test_prefork_runs_a_script_as_gyms_own_python_does(
     gym_python: GymPrefork, gym_venv: Path, tmp_path: Path
 ) -> None:
@@ -43,7 +48,14 @@ def test_prefork_runs_a_script_as_gyms_own_python_does(
     environment = gym_python.environment | {"GYM_SAYS": "straße", "PYTHONPATH": str(tmp_path / "lib")}
     forked, own = (
         subprocess.run(
-            command, cwd=tmp_path, env=environment, input="in", capture_output=True, text=True, check=True
+            command,
+            cwd=tmp_path,
+            env=environment,
+            input="in",
+            capture_output=True,
+            text=True,
+            check=True,
+            preexec_fn=heed_interrupts,
         )
         for command in (
             gym_python.script(Path("say.py"), "-x", "two words"),
