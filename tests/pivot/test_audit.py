@@ -7,90 +7,35 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from episodes import call, items_of, rollout, write_rollouts
+from converter import (
+    FIRST,
+    INPUT,
+    LABEL,
+    ROWS,
+    SECOND_CALLS,
+    SECOND_SEED,
+    SOURCE,
+    Row,
+    audited,
+    broken,
+    convert,
+    episodes,
+    good_rows,
+    inputs,
+    without_provenance,
+)
+from episodes import TOOLS, call, items_of, rollout, write_rollouts
 
 from gymbal.commands.pivot_audit import pivot_audit
 from gymbal.commands.pivot_build import pivot_build
 from gymbal.commands.pivot_stats import pivot_stats
 from gymbal.errors import InputError, UsageError
-from gymbal.model.audit import AuditReport, RuleStatus
+from gymbal.model.audit import RuleStatus
 from gymbal.model.pivot_stats import PivotStats
 from gymbal.pivot.audit_rules import AUDIT_RULES
 from gymbal.pivot.options import BuildOptions, ReasoningRepair
 
-Row = dict[str, Any]
 Edit = Callable[[list[Row]], object]
-
-# Two episodes and their model calls, cut by hand: start and stop among the items after the seed.
-FIRST, FIRST_CALLS = "RCOMCCOORM", [(0, 2), (3, 6), (8, 10)]
-SECOND, SECOND_CALLS = "RCOM", [(0, 2), (3, 4)]
-SECOND_SEED = [{"type": "message", "role": "user", "content": "Another task."}]
-
-
-def convert(episodes: list[Row], cuts: list[list[tuple[int, int]]]) -> list[Row]:
-    """One row per model call, by a converter of the test's own."""
-    rows = []
-    for number, (episode, calls) in enumerate(zip(episodes, cuts, strict=True), 1):
-        seed, output = episode["responses_create_params"]["input"], episode["response"]["output"]
-        for start, stop in calls:
-            request = {
-                "input": [*seed, *output[:start]],
-                "tools": episode["responses_create_params"]["tools"],
-            }
-            rows.append(
-                {
-                    "responses_create_params": request,
-                    "expected_action": label_of(output[start:stop]),
-                    "reference_output": output[start:stop],
-                    "pivot_info": {"source": "elsewhere/rollouts.jsonl", "line": number},
-                }
-            )
-    return [json.loads(json.dumps(row)) for row in rows]  # no row shares an item with another
-
-
-def label_of(items: list[Row]) -> Row:
-    calls = [
-        {"type": "function_call", "name": item["name"], "arguments": item["arguments"]}
-        for item in items
-        if item["type"] == "function_call"
-    ]
-    if len(calls) == 1:
-        return calls[0]
-    if calls:
-        return {"type": "function_call_batch", "calls": calls}
-    return {"type": "message", "content": items[-1]["content"][0]["text"]}
-
-
-def episodes(**fields: Any) -> list[Row]:
-    return [rollout(FIRST, num_turns=3), rollout(SECOND, seed=SECOND_SEED, **fields)]
-
-
-def good_rows() -> list[Row]:
-    return convert(episodes(), [FIRST_CALLS, SECOND_CALLS])
-
-
-def audited(folder: Path, rows: list[Row], source: list[Row] | None = None) -> AuditReport:
-    write_rollouts(folder / "rollouts.jsonl", episodes() if source is None else source)
-    write_rollouts(folder / "rows.jsonl", rows)
-    return pivot_audit(folder / "rows.jsonl", folder / "rollouts.jsonl")
-
-
-def broken(report: AuditReport) -> list[tuple[str, str, int, str]]:
-    return [(p.rule, Path(p.file).name, p.line, p.key) for p in report.problems]
-
-
-def without_provenance(rows: list[Row]) -> list[Row]:
-    return [{name: value for name, value in row.items() if name != "pivot_info"} for row in rows]
-
-
-INPUT, LABEL = "responses_create_params.input", "expected_action"
-ROWS, SOURCE = "rows.jsonl", "rollouts.jsonl"
-
-
-def inputs(row: Row) -> list[Any]:
-    found = row["responses_create_params"]["input"]
-    assert isinstance(found, list)
-    return found
 
 
 @pytest.mark.parametrize("has_provenance", [True, False])
@@ -105,10 +50,11 @@ def test_audit_passes_right_rows(tmp_path: Path, has_provenance: bool) -> None:
     # A batch is on one row; three rows have reasoning before them; one episode records its count.
     rows_of_rule = dict.fromkeys(AUDIT_RULES, 5) | {"A08": 1, "A11": 1, "A12": 3, "A13": 3}
     expected = {rule: (RuleStatus.PASSED, count) for rule, count in rows_of_rule.items()}
-    assert status == expected | {"A07": (RuleStatus.SKIPPED, 0)}
+    assert status == expected | dict.fromkeys(("A07", "A14", "A15"), (RuleStatus.SKIPPED, 0))
     reasons = {rule.rule: rule.unchecked for rule in report.rules}
     assert reasons["A07"] == {"call ids carry no index": 2}
     assert reasons["A11"] == {"the source records no count": 1}
+    assert reasons["A14"] == reasons["A15"] == {"the row has no pivot_info of a build": 5}
 
 
 def test_audit_takes_rows_that_say_the_same_in_another_way(tmp_path: Path) -> None:
@@ -276,6 +222,36 @@ def test_audit_leaves_unchecked_what_it_cannot_place(tmp_path: Path) -> None:
     assert {rule.rule: rule.unchecked for rule in report.rules}["A02"] == {
         "the row's model call was not found": 1
     }
+
+
+def invented(seed: list[Row]) -> Row:
+    items = [*seed, *items_of("MU")]
+    label = {"type": "function_call", "name": "look", "arguments": "{}"}
+    request = {"input": items, "tools": TOOLS}
+    return {"responses_create_params": request, LABEL: label, "pivot_info": {"source": SOURCE, "line": 3}}
+
+
+@pytest.mark.parametrize("has_provenance", [True, False])
+def test_audit_finds_a_row_of_a_trajectory_without_model_calls(tmp_path: Path, has_provenance: bool) -> None:
+    seed = [{"type": "message", "role": "user", "content": "A task that nobody answered."}]
+    rows = [*good_rows(), invented(seed)]
+    source = [*episodes(), rollout([], seed=seed)]
+    report = audited(tmp_path, rows if has_provenance else without_provenance(rows), source)
+    assert broken(report) == [("A01", ROWS, 6, INPUT)]
+    expected = f"starts like {tmp_path / SOURCE}:3, where the source has no model call"
+    assert report.problems[0].found == expected
+    assert report.located["nowhere"] == 1
+    assert {rule.rule: rule.unchecked for rule in report.rules}["A03"] == {
+        "the row's model call was not found": 1
+    }
+
+
+def test_audit_does_not_take_a_trajectory_without_model_calls_for_that_of_a_row(tmp_path: Path) -> None:
+    """The seed of one attempt is the beginning of another's, which the policy never answered."""
+    source = [rollout("MUM"), rollout([], seed=[*items_of("SU"), *items_of("MU")])]
+    rows = without_provenance(convert(source[:1], [[(0, 1), (2, 3)]]))
+    rows[1][LABEL]["content"] = "never said"
+    assert broken(audited(tmp_path, rows, source)) == [("A02", ROWS, 2, LABEL)]
 
 
 HOSTILE = {

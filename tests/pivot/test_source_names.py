@@ -167,6 +167,59 @@ def test_audit_takes_a_skipped_call_for_that_of_its_own_run(
     assert report.skipped == {"low_reward": 4}
 
 
+@pytest.fixture
+def filtered(tmp_path: Path, sources: list[Path]) -> Path:
+    """A dataset in which two of the three lines of each run were skipped, the third one in the first run."""
+    for source, rewards in zip(sources, [(0.0, 1.0, 0.0), (0.0, 0.0, 1.0)], strict=True):
+        name = source.parent.name
+        rows = [asking(f"{name} {at}", reward=reward) for at, reward in enumerate(rewards)]
+        write_rollouts(source, rows)
+    pivot_build(sources, tmp_path / "built", options=BuildOptions(min_reward=1.0))
+    return tmp_path / "built"
+
+
+def test_audit_knows_what_was_skipped_of_sources_that_were_renamed(
+    tmp_path: Path, sources: list[Path], filtered: Path
+) -> None:
+    renamed = [source.rename(tmp_path / f"{source.parent.name}.jsonl") for source in sources]
+    report = pivot_audit(filtered, renamed)
+    assert (problems(report), report.skipped) == ([], {"low_reward": 8})
+
+
+def test_audit_finds_a_lost_row_of_a_source_that_was_renamed(
+    tmp_path: Path, sources: list[Path], filtered: Path
+) -> None:
+    """The second line of the other run is listed as skipped."""
+    renamed = [source.rename(tmp_path / f"{source.parent.name}.jsonl") for source in sources]
+    rows = read_rows(filtered / "pivots.jsonl")
+    write_rollouts(filtered / "pivots.jsonl", rows[1:])
+    (problem,) = pivot_audit(filtered, renamed).problems
+    assert (problem.rule, problem.file, problem.line) == ("A06", str(renamed[0]), 2)
+
+
+def test_audit_counts_each_skipped_candidate_once_where_runs_are_alike(tmp_path: Path) -> None:
+    """Nothing tells which of two equal files a list means: one line of it accounts for one call."""
+    rows = [asking("one", output="M", reward=0.0)]
+    sources = [write_rollouts(tmp_path / f"{name}.jsonl", rows) for name in "ab"]
+    skipped = {"source": {"path": "gone.jsonl", "line": 1, "offset": 0}, "call": 0, "reason": "low_reward"}
+    (tmp_path / "set").mkdir()
+    write_rollouts(tmp_path / "set" / "pivots.jsonl", [])
+    write_rollouts(tmp_path / "set" / "skipped.jsonl", [skipped])
+    report = pivot_audit(tmp_path / "set" / "pivots.jsonl", sources)
+    assert report.skipped == {"low_reward": 1}
+    assert [(problem.rule, problem.key) for problem in report.problems] == [("A06", "model call 0")]
+
+
+def test_audit_believes_a_list_without_bytes_of_a_file_of_that_name(
+    tmp_path: Path, sources: list[Path], filtered: Path
+) -> None:
+    entries = read_rows(filtered / "skipped.jsonl")
+    for entry in entries:
+        del entry["source"]["offset"]
+    write_rollouts(filtered / "skipped.jsonl", entries)
+    assert problems(pivot_audit(filtered, sources)) == []
+
+
 def test_simulations_of_two_folders_have_names_of_their_own(tmp_path: Path) -> None:
     sources = [write_results(tmp_path / name, 2) for name in ("first", "second")]
     pivot_build(sources, tmp_path / "built", name="same")

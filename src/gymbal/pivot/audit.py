@@ -1,6 +1,6 @@
 """Holds a pivot dataset against the source that it was made of, whoever made it.
 
-source -> model calls, cut again here -> each row's own call -> rules A01 to A13 -> every call accounted for
+source -> model calls, cut again here -> each row's own call -> rules A01 to A16 -> every call accounted for
 """
 
 from __future__ import annotations
@@ -10,29 +10,21 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-import msgspec
-
-from gymbal.errors import InputError
-from gymbal.io.jsonl import read_lines
-from gymbal.io.line_spans import LineSpans, Span
-from gymbal.io.secrets import mask_text
-from gymbal.model.audit import AuditedRule, AuditProblem, AuditReport, RuleStatus
+from gymbal.io.line_spans import LineSpans
+from gymbal.model.audit import AuditReport
 from gymbal.model.pivot import Refusal, SkipReason
 from gymbal.model.target import Target
 from gymbal.model.trajectory import Trajectory
 from gymbal.pivot.audit_calls import check_episode
+from gymbal.pivot.audit_findings import Findings
 from gymbal.pivot.audit_locate import FoundBy, Location, Locator
-from gymbal.pivot.audit_row import AuditRow, AuditRowReader, Place, Unreadable
-from gymbal.pivot.audit_rules import (
-    AUDIT_RULES,
-    INPUT,
-    Outcome,
-    Unchecked,
-    check_against_call,
-    check_prefix_alone,
-    shown,
-)
-from gymbal.pivot.audit_source import Episode, SourceCall, SourceIndex, index_source
+from gymbal.pivot.audit_outcome import Outcome, Unchecked, Where
+from gymbal.pivot.audit_provenance import NameLedger
+from gymbal.pivot.audit_reasoning import INPUT
+from gymbal.pivot.audit_row import AuditRow, AuditRowReader, Unreadable
+from gymbal.pivot.audit_rules import OTHER_SEED, check_against_call, check_prefix_alone, shown
+from gymbal.pivot.audit_skipped import read_skipped
+from gymbal.pivot.audit_source import CallKey, Episode, SourceCall, SourceIndex, index_source, key_of
 from gymbal.pivot.candidate import judge
 from gymbal.pivot.parse import Check
 from gymbal.pivot.targets.contract import RowTarget
@@ -41,80 +33,6 @@ from gymbal.verify import Comparator, ComparatorConfig
 
 NO_REASON = "no_reason"
 """An unlabelled model call that a build would have labelled."""
-
-NOTHING = "there was nothing to check it on"
-
-CallKey = tuple[int, int]
-"""Trajectory and model call, by position."""
-
-
-class _Where(NamedTuple):
-    file: str
-    line: int
-    offset: int
-    source: str | None = None
-
-
-class _Findings:
-    """How each rule went: counts of everything, texts of the first few problems."""
-
-    def __init__(self, max_problems: int, waived: Mapping[str, str]) -> None:
-        self._waived = waived
-        self.checked: Counter[str] = Counter()
-        self.broken: Counter[str] = Counter()
-        self.unchecked: defaultdict[str, Counter[str]] = defaultdict(Counter)
-        self.problems: list[AuditProblem] = []
-        self.problem_count = 0
-        self._max_problems = max_problems
-
-    def add(self, outcomes: Iterable[Outcome], where: _Where) -> None:
-        """Take note of all outcomes of one row, model call or trajectory."""
-        checked, broken = set(), set()
-        for outcome in outcomes:
-            if outcome.rule in self._waived:
-                outcome = Unchecked(outcome.rule, self._waived[outcome.rule])
-            if isinstance(outcome, Unchecked):
-                self.unchecked[outcome.rule][outcome.reason] += 1
-                continue
-            checked.add(outcome.rule)
-            if outcome.found is not None:
-                broken.add(outcome.rule)
-                self._add_problem(outcome, outcome.found, where)
-        self.checked.update(checked)
-        self.broken.update(broken)
-
-    def _add_problem(self, check: Check, found: str, where: _Where) -> None:
-        self.problem_count += 1
-        if len(self.problems) == self._max_problems:
-            return
-        self.problems.append(
-            AuditProblem(
-                rule=check.rule,
-                file=where.file,
-                line=where.line,
-                offset=where.offset,
-                key=check.key,
-                found=mask_text(found),
-                expected=AUDIT_RULES[check.rule],
-                source=where.source,
-            )
-        )
-
-    def rules(self) -> Iterator[AuditedRule]:
-        for rule, statement in AUDIT_RULES.items():
-            status = RuleStatus.VIOLATED if self.broken[rule] else RuleStatus.PASSED
-            unchecked = dict(self.unchecked[rule])
-            if not self.checked[rule]:
-                status = RuleStatus.SKIPPED
-                unchecked = unchecked or {NOTHING: 0}
-            yield AuditedRule(
-                rule=rule,
-                statement=statement,
-                status=status,
-                checked=self.checked[rule],
-                broken=self.broken[rule],
-                unchecked=unchecked,
-            )
 
 
 def audit(
@@ -134,27 +52,25 @@ def audit(
     only for files that cannot be read.
     """
     source = index_source(trajectories, target)
-    findings = _Findings(max_problems, waived or {})
-    labels: defaultdict[CallKey, list[str]] = defaultdict(list)
-    located = Counter(dict.fromkeys(FoundBy, 0))
-    locator = Locator(source)
+    findings = Findings(max_problems, waived or {})
+    rows = _RowAudit(source, findings)
     for path in pivots:
         reader = AuditRowReader(source.print_item, target)
         for line in LineSpans(path):
-            by = _audit_line(line, path, reader, source, locator, labels, findings)
-            located[by] += 1
+            rows.take(reader.read(line), Where(str(path), line.number, line.offset))
+    rows.finish()
     for episode in source.episodes:
         findings.add(check_episode(episode), _where_in_source(episode))
-    listed = {} if skipped is None else _read_skipped(skipped, source)
-    account = _account(source, labels, listed, findings, row_target(target))
+    listed = {} if skipped is None else read_skipped(skipped, source, rows.labels.keys())
+    account = _account(source, rows.labels, listed, findings, row_target(target))
     return AuditReport(
         pivots=tuple(map(str, pivots)),
         sources=tuple(sorted({episode.trajectory.source.path for episode in source.episodes})),
-        rows=located.total(),
-        located={str(by): count for by, count in located.items()},
+        rows=rows.located.total(),
+        located={str(by): count for by, count in rows.located.items()},
         trajectories=len(source.episodes),
         calls=sum(len(episode.calls) for episode in source.episodes),
-        labelled=len(labels),
+        labelled=len(rows.labels),
         skipped=dict(sorted(account.skipped.items())),
         unlabelled=dict(sorted(account.unlabelled.items())),
         rules=tuple(findings.rules()),
@@ -163,46 +79,68 @@ def audit(
     )
 
 
-def _audit_line(
-    line: Span,
-    path: Path,
-    reader: AuditRowReader,
-    source: SourceIndex,
-    locator: Locator,
-    labels: defaultdict[CallKey, list[str]],
-    findings: _Findings,
-) -> FoundBy:
-    where = _Where(str(path), line.number, line.offset)
-    row = reader.read(line)
-    if isinstance(row, Unreadable):
-        findings.add([Check(*row)], where)
-        return FoundBy.NOWHERE
-    location = locator.locate(row)
-    outcomes: list[Outcome] = [*check_prefix_alone(row), _check_seed(row, location)]
-    if location.call is None:
-        reason = "the row's model call was not found"
-        outcomes += [Unchecked(rule, reason) for rule in ("A01", "A02", "A03", "A08", "A09", "A10")]
-        findings.add(outcomes, where)
-        return location.by
-    call = location.call
-    episode = source.episodes[call.episode]
-    outcomes += check_against_call(row, call, episode, has_seed=location.seed_problem is None)
-    rows = labels[call.episode, call.call.index]
-    if rows:
-        outcomes.append(Check("A01", "", f"{rows[0]} pivots on {shown(call)} too"))
-    rows.append(f"{path.name}:{line.number}")
-    place = episode.trajectory.source
-    findings.add(outcomes, where._replace(source=f"{place.path}:{place.line}, {shown(call)}"))
-    return location.by
+class _RowAudit:
+    """Holds rows to the source, one after another, and keeps what later ones are held to."""
+
+    def __init__(self, source: SourceIndex, findings: Findings) -> None:
+        self._source = source
+        self._findings = findings
+        self._locator = Locator(source)
+        self._names = NameLedger(source)
+        self.labels: defaultdict[CallKey, list[str]] = defaultdict(list)
+        """The rows of each model call."""
+        self.located = Counter(dict.fromkeys(FoundBy, 0))
+
+    def take(self, row: AuditRow | Unreadable, where: Where) -> None:
+        """Hold one row to all rules that are about a single row."""
+        if isinstance(row, Unreadable):
+            self._findings.add([Check(*row)], where)
+            self.located[FoundBy.NOWHERE] += 1
+            return
+        location = self._locator.locate(row)
+        self.located[location.by] += 1
+        outcomes: list[Outcome] = [*check_prefix_alone(row), _check_seed(row, location)]
+        if location.call is None:
+            self._findings.add([*outcomes, *_without_call(location)], where)
+            return
+        call = location.call
+        episode = self._source.episodes[call.episode]
+        place = episode.trajectory.source
+        where = where._replace(source=f"{place.path}:{place.line}, {shown(call)}")
+        has_seed = location.seed_problem is None
+        outcomes += check_against_call(row, call, episode, has_seed=has_seed)
+        outcomes += self._names.take(row, episode, where) if has_seed else [Unchecked("A15", OTHER_SEED)]
+        rows = self.labels[key_of(call)]
+        if rows:
+            outcomes.append(Check("A01", "", f"{rows[0]} pivots on {shown(call)} too"))
+        rows.append(f"{where.file.rpartition('/')[2]}:{where.line}")
+        self._findings.add(outcomes, where)
+
+    def finish(self) -> None:
+        """Check what only all rows together tell."""
+        for outcome, where in self._names.outcomes():
+            self._findings.add([outcome], where)
+
+
+def _without_call(location: Location) -> Iterator[Outcome]:
+    """The rules on a row whose model call was not found. Where A04 has said why, A01 need not say it."""
+    reason = "the row's model call was not found"
+    if location.lacks_calls is None:
+        yield Unchecked("A01", reason)
+    else:
+        found = f"starts like {location.lacks_calls}, where the source has no model call"
+        yield Check("A01", INPUT, found)
+    for rule in ("A02", "A03", "A08", "A09", "A10", "A14", "A15", "A16"):
+        yield Unchecked(rule, reason)
 
 
 def _check_seed(row: AuditRow, location: Location) -> Check:
     return Check("A04", INPUT if row.prefix.prints else "", location.seed_problem)
 
 
-def _where_in_source(episode: Episode) -> _Where:
+def _where_in_source(episode: Episode) -> Where:
     source = episode.trajectory.source
-    return _Where(source.path, source.line, source.offset)
+    return Where(source.path, source.line, source.offset)
 
 
 class _Account(NamedTuple):
@@ -216,7 +154,7 @@ def _account(
     source: SourceIndex,
     labels: Mapping[CallKey, Sequence[str]],
     listed: Mapping[CallKey, str],
-    findings: _Findings,
+    findings: Findings,
     target: RowTarget | None,
 ) -> _Account:
     """Check A06 on every model call of the source."""
@@ -255,30 +193,3 @@ def _duplicate(call: SourceCall, source: SourceIndex, labels: Mapping[CallKey, S
         if before == reasoning and labels.get((other.episode, other.call.index)):
             return SkipReason.DUPLICATE
     return None
-
-
-class _SkippedSource(msgspec.Struct):
-    path: str
-    line: int
-    record: int | None = None
-
-
-class _SkippedLine(msgspec.Struct):
-    source: _SkippedSource
-    call: int
-    reason: str
-
-
-def _read_skipped(path: Path, source: SourceIndex) -> dict[CallKey, str]:
-    """Reason by model call, of the `skipped.jsonl` of a build."""
-    decode = msgspec.json.Decoder(_SkippedLine).decode
-    listed = {}
-    for line in read_lines(path):
-        try:
-            entry = decode(line.data)
-        except (msgspec.DecodeError, RecursionError) as error:
-            problem = f"is not a skipped candidate: {error}"
-            raise InputError(problem, path=path, line=line.number, offset=line.offset) from error
-        place = Place(entry.source.path, entry.source.line, entry.source.record)
-        listed.update({(number, entry.call): entry.reason for number in source.named_by(place)})
-    return listed

@@ -1,8 +1,9 @@
 """What an item says to a policy, whichever program wrote it down.
 
-Two converters write the same item in different ways: with or without ids, `status`, null fields and sampled
-tokens, a text bare or in a list of one part. None of that changes what the policy reads, so an audit compares
-items by what is left. The strings themselves are compared byte for byte.
+Two converters write the same item in different ways: with or without ids, `status`, null fields, empty texts
+and sampled tokens, a text bare or in a list of one part. None of that changes what the policy reads, so an
+audit compares items by what is left. The strings themselves are compared byte for byte. Call ids tell which
+result answers which call; that is no matter of one item: see `audit_prefix`.
 """
 
 from __future__ import annotations
@@ -27,9 +28,11 @@ _CACHED_ITEMS = 4096
 class ItemPrint(NamedTuple):
     kind: ItemKind
     digest: bytes
-    """Equal for items that say the same."""
-    lacks_id: bool
+    """Equal for items that say the same, call ids aside."""
+    lacks_id: bool = False
     """Reasoning only: it cannot be sent again."""
+    call_id: str | None = None
+    """Calls and results only."""
 
 
 @lru_cache(maxsize=_CACHED_ITEMS)
@@ -40,9 +43,9 @@ def print_of(raw: bytes) -> ItemPrint:
         fields = msgspec.json.decode(raw)
         said = msgspec.json.encode([item.kind, *_said(item, fields)], order="sorted")
     except (ValueError, RecursionError):  # a number of thousands of digits is a plain ValueError
-        return ItemPrint(ItemKind.OTHER, _digest(raw), lacks_id=False)
+        return ItemPrint(ItemKind.OTHER, _digest(raw))
     lacks_id = item.kind is ItemKind.REASONING and not fields.get("id")
-    return ItemPrint(item.kind, _digest(said), lacks_id)
+    return ItemPrint(item.kind, _digest(said), lacks_id, item.call_id)
 
 
 def system_print(text: str) -> ItemPrint:
@@ -56,9 +59,9 @@ def _said(item: Item, fields: dict[str, Any]) -> list[Any]:
         case ItemKind.SYSTEM | ItemKind.USER | ItemKind.ASSISTANT:
             return [fields.get("role"), _parts(fields.get("content"))]
         case ItemKind.CALL:
-            return [item.name, fields.get("arguments"), item.call_id]
+            return [item.name, fields.get("arguments")]
         case ItemKind.RESULT:
-            return [item.call_id, _parts(fields.get("output"))]
+            return [_parts(fields.get("output"))]
         case ItemKind.REASONING:
             thought = [_parts(fields.get(name)) for name in ("summary", "content")]
             hidden = fields.get("encrypted_content")
@@ -68,12 +71,11 @@ def _said(item: Item, fields: dict[str, Any]) -> list[Any]:
 
 
 def _parts(content: Any) -> Any:
-    """Texts as they are, whatever kind of part holds them; other parts as objects."""
-    if isinstance(content, str):
-        return [content] if content else []
-    if not isinstance(content, list):
-        return [] if content is None else [_audible(content)]
-    return [_part(part) for part in content]
+    """Texts as they are, whatever kind of part holds them, empty ones left out; other parts as objects."""
+    if content is None or content == "":
+        return []
+    parts = content if isinstance(content, list) else [content]
+    return [said for said in map(_part, parts) if said != ""]
 
 
 def _part(part: Any) -> Any:

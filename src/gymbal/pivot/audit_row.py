@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 from msgspec import Raw, Struct
@@ -11,20 +11,12 @@ from msgspec import Raw, Struct
 from gymbal.io.line_spans import Span
 from gymbal.model.json_fields import decode_fields
 from gymbal.model.target import Target
+from gymbal.pivot.audit_info import RowInfo, info_of
 from gymbal.pivot.audit_item import ItemPrint, print_of, system_print
 from gymbal.pivot.audit_label import Action, label_terms
 from gymbal.pivot.audit_prefix import Prefix, prefix_of
 from gymbal.pivot.parse import REQUEST, Check, is_null
 from gymbal.pivot.row_reader import ReadRow, RowReader
-
-
-class Place(NamedTuple):
-    """A record of a source file."""
-
-    file: str
-    """Its path; where a row says it, whatever the row calls it."""
-    line: int
-    record: int | None
 
 
 class AuditRow(NamedTuple):
@@ -37,12 +29,12 @@ class AuditRow(NamedTuple):
     action: Action
     label: str
     """The field that says what the action is to be."""
-    place: Place | None
+    tools: bytes | None
+    """JSON; None where the row has none."""
+    info: RowInfo
     """Where the row says that it comes from."""
-    call: int | None
-    """Which model call of that record it says it is."""
-    reference: tuple[ItemPrint, ...] | None
-    """`reference_output`; None where the row has none."""
+    reference: tuple[bytes, ...] | None
+    """Digests of `reference_output`; None where the row has none."""
 
     def key(self, position: int) -> str:
         """Key path of the print at `position`."""
@@ -98,14 +90,13 @@ class AuditRowReader:
         except (msgspec.DecodeError, RecursionError) as error:
             return Unreadable("A02", self._terms.field, str(error))
         beside = _decode_beside(row.line)
-        place, call = _provenance(beside.pivot_info)
         return AuditRow(
             prefix=self._prefix,
             key_shift=1 if instructions else 0,
             action=action,
             label=self._terms.field,
-            place=place,
-            call=call,
+            tools=row.tools,
+            info=info_of(beside.pivot_info),
             reference=_reference(beside.reference_output),
         )
 
@@ -122,29 +113,13 @@ class AuditRowReader:
         self._prefix, self._instructions = prefix_of([*head, *kept, *new]), instructions
 
 
-def _reference(encoded: Raw) -> tuple[ItemPrint, ...] | None:
+def _reference(encoded: Raw) -> tuple[bytes, ...] | None:
     """A list of items, or a response that holds them as its `output`."""
     data = bytes(encoded)
     if is_null(encoded):
         return None
     try:
         items = data if data.startswith(b"[") else bytes(decode_fields(data)["output"])
-        return tuple(print_of(bytes(raw)) for raw in _decode_list(items))
+        return tuple(print_of(bytes(raw)).digest for raw in _decode_list(items))
     except (msgspec.DecodeError, KeyError, RecursionError):
         return ()
-
-
-def _provenance(encoded: Raw) -> tuple[Place | None, int | None]:
-    """What `pivot_info` says, as far as it has the fields that `gymbal pivot build` writes."""
-    try:
-        info: Any = msgspec.json.decode(encoded)
-    except (ValueError, RecursionError):
-        return None, None
-    if not isinstance(info, dict):
-        return None, None
-    source, line, record = info.get("source"), info.get("line"), info.get("record")
-    call = info.get("call")
-    if not isinstance(source, str) or not isinstance(line, int):
-        return None, None
-    place = Place(source, line, record if isinstance(record, int) else None)
-    return place, call if isinstance(call, int) else None

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import msgspec
 
@@ -15,9 +14,13 @@ from gymbal.model.item import CALLS, ItemKind
 from gymbal.model.pivot import Boundary
 from gymbal.pivot.audit_item import print_of
 from gymbal.pivot.audit_label import Action
+from gymbal.pivot.audit_outcome import Outcome, Unchecked
+from gymbal.pivot.audit_provenance import check_numbers
+from gymbal.pivot.audit_reasoning import INPUT, check_reasoning
 from gymbal.pivot.audit_row import AuditRow
 from gymbal.pivot.audit_source import Episode, SourceCall
-from gymbal.pivot.parse import LABEL, MAX_SHOWN, REQUEST, Check
+from gymbal.pivot.audit_tools import check_tools
+from gymbal.pivot.parse import LABEL, MAX_SHOWN, Check
 
 AUDIT_RULES = {
     "A01": "a row pivots on one whole model call, and no other row on the same",
@@ -28,28 +31,26 @@ AUDIT_RULES = {
     "A06": "every model call of the source is labelled once, or skipped for a reason",
     "A07": "boundaries by call-id index agree with the cut",
     "A08": "no tool result stands inside a batch",
-    "A09": "the prefix holds the reasoning of all earlier model calls, and none of the call's own",
+    "A09": "the prefix holds the reasoning of earlier model calls, where it stood, none of the call's own",
     "A10": "reference_output is that model call, verbatim",
     "A11": "the number of model calls is the one that the source recorded",
     "A12": "at most one reasoning item stands before an action of the prefix",
     "A13": "every reasoning item of the prefix has an id",
+    "A14": "reward, trajectory_length, call and depth of pivot_info are those of the source",
+    "A15": "task and rollout of pivot_info tell tasks and attempts apart as the source does",
+    "A16": "tools are all those that the trajectory lists, as it lists them",
 }
 
-INPUT = f"{REQUEST}.input"
 REFERENCE = "reference_output"
 
-
-class Unchecked(NamedTuple):
-    rule: str
-    reason: str
-
-
-Outcome = Check | Unchecked
+NEED_SEED = ("A01", "A03", "A14", "A16")
+"""Rules on the trajectory of a row, which may be another one where the row has not its seed."""
+OTHER_SEED = "the row does not start with the seed of its trajectory"
 
 
 def check_prefix_alone(row: AuditRow) -> Iterator[Outcome]:
     """Yield A05, A12 and A13, which need no source."""
-    last = row.prefix.stated[-1].kind if row.prefix.stated else None
+    last = row.prefix.kinds[-1] if row.prefix.kinds else None
     found = f"ends on a {last}" if last in CALLS else None
     yield Check("A05", row.key(len(row.prefix.prints) - 1), found)
     yield from _check_reasoning_items(row)
@@ -69,16 +70,19 @@ def _check_reasoning_items(row: AuditRow) -> Iterator[Outcome]:
 def check_against_call(
     row: AuditRow, call: SourceCall, episode: Episode, *, has_seed: bool
 ) -> Iterator[Outcome]:
-    """Yield the rules on a row whose model call is known, A04 left out."""
+    """Yield the rules on a row whose model call is known, A04 and A15 left out."""
+    has_state = row.prefix.digests[-1] == call.state
     if has_seed:
         yield _check_end(row, call, episode)
-        yield _check_state(row, call, episode)
+        yield Check("A03") if has_state else _check_state(row, call, episode)
+        yield check_numbers(row, call, episode, has_state=has_state)
+        yield check_tools(row, episode.trajectory)
     else:
-        for rule in ("A01", "A03"):
-            yield Unchecked(rule, "the row does not start with the seed of its trajectory")
+        for rule in NEED_SEED:
+            yield Unchecked(rule, OTHER_SEED)
     yield _check_label(row, call)
     yield _check_batch(row, call, episode)
-    yield _check_reasoning(row, call, episode)
+    yield check_reasoning(row, call, episode, has_state=has_state)
     yield _check_reference(row, call)
 
 
@@ -93,10 +97,9 @@ def _check_end(row: AuditRow, call: SourceCall, episode: Episode) -> Outcome:
     return Check("A01", INPUT, _guessed(call, found))
 
 
-def _check_state(row: AuditRow, call: SourceCall, episode: Episode) -> Outcome:
+def _check_state(row: AuditRow, call: SourceCall, episode: Episode) -> Check:
+    """Say where a prefix that is not the state before its model call leaves the trajectory."""
     expected = episode.stated[: call.start]
-    if row.prefix.stated == expected:
-        return Check("A03")
     same = 0
     for ours, theirs in zip(row.prefix.stated, expected, strict=False):
         if ours != theirs:
@@ -107,7 +110,7 @@ def _check_state(row: AuditRow, call: SourceCall, episode: Episode) -> Outcome:
     elif same == call.start:
         found = f"goes on for {len(row.prefix.stated) - same} items after the state before {shown(call)}"
     else:
-        held, due = row.prefix.stated[same].kind, expected[same].kind
+        held, due = row.prefix.kinds[same], episode.kinds[same]
         found = f"a {held} that is not the trajectory's {due} at this place"
     return Check("A03", row.key(_position(row, same)), _guessed(call, found))
 
@@ -180,30 +183,10 @@ def _check_batch(row: AuditRow, call: SourceCall, episode: Episode) -> Outcome:
     return Check("A08", f"{LABEL}.calls", problem if results and not is_recorded else None)
 
 
-def _check_reasoning(row: AuditRow, call: SourceCall, episode: Episode) -> Outcome:
-    if row.prefix.reasoning == episode.reasoning[: call.reasoned]:
-        return Check("A09")
-    held, due = Counter(row.prefix.reasoning), Counter(episode.reasoning[: call.reasoned])
-    if held == due:
-        return Check("A09")
-    extra, missing = held - due, due - held
-    own = extra & Counter(print_of(item.raw).digest for item in call.call.reasoning)
-    later = (extra - own) & Counter(episode.reasoning[call.reasoned :])
-    surplus = (
-        (own.total(), "of the call's own"),
-        (later.total(), "of later model calls"),
-        ((extra - own - later).total(), "more often than the trajectory does, or not at all in it"),
-    )
-    found = [f"holds {count} reasoning items {whose}" for count, whose in surplus if count]
-    if missing:
-        found.append(f"lacks {missing.total()} of the {due.total()} reasoning items of earlier calls")
-    return Check("A09", INPUT, "; ".join(found))
-
-
 def _check_reference(row: AuditRow, call: SourceCall) -> Outcome:
     if row.reference is None:
         return Unchecked("A10", "the row has no reference_output")
-    expected = tuple(print_of(item.raw) for item in call.call.items)
+    expected = tuple(print_of(item.raw).digest for item in call.call.items)
     if row.reference == expected:
         return Check("A10")
     count = f"{len(row.reference)} items, and {shown(call)} has {len(expected)}"

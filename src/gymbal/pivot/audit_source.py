@@ -7,8 +7,8 @@ Rules A07 and A11 hold it against evidence of another kind.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
-from itertools import accumulate
+from collections.abc import Callable, Iterable, Sequence
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 import msgspec
@@ -17,12 +17,15 @@ from gymbal.model.item import ItemKind
 from gymbal.model.pivot import ModelCall
 from gymbal.model.target import Target
 from gymbal.model.trajectory import Trajectory
+from gymbal.pivot.audit_info import Place
 from gymbal.pivot.audit_item import ItemPrint, print_of, system_print
 from gymbal.pivot.audit_label import Action, label_terms
-from gymbal.pivot.audit_prefix import Prefix, prefix_of
-from gymbal.pivot.audit_row import Place
+from gymbal.pivot.audit_prefix import Prefix, Thought, prefix_of
 from gymbal.pivot.segment import split
 from gymbal.pivot.source_names import SourceFinder
+
+CallKey = tuple[int, int]
+"""Trajectory and model call, by position."""
 
 
 class SourceCall(NamedTuple):
@@ -44,12 +47,16 @@ class Episode(NamedTuple):
     """One trajectory of the source."""
 
     trajectory: Trajectory
-    stated: list[ItemPrint]
-    """Seed and items, reasoning left out; `instructions` as a system message first."""
+    stated: list[bytes]
+    """What seed and items say, reasoning left out; `instructions` as a system message first."""
+    kinds: list[ItemKind]
+    """Of the same items."""
     seed_size: int
     """How many of `stated` are the seed."""
-    reasoning: list[bytes]
-    """Digests of all reasoning items, those of the seed included."""
+    reasoning: list[Thought]
+    """All reasoning items, those of the seed included."""
+    reaches: list[range]
+    """For each of these the values of `Thought.at` at which it belongs to the same model call."""
     calls: tuple[SourceCall, ...]
     seed_calls: int
 
@@ -115,6 +122,11 @@ def index_source(trajectories: Iterable[Trajectory], target: Target = Target.SIN
     )
 
 
+def key_of(call: SourceCall) -> CallKey:
+    """The model call by position."""
+    return call.episode, call.call.index
+
+
 def place_of(trajectory: Trajectory) -> Place:
     """The record that a trajectory was read from."""
     source = trajectory.source
@@ -140,15 +152,45 @@ def _episode(
     whole = prefix_of(prints)
     reasoned = [0, *accumulate(each.kind is ItemKind.REASONING for each in prints)]
     calls = []
-    for call in split(trajectory.items, trajectory.call_sizes):
+    cut, seed_cut = split(trajectory.items, trajectory.call_sizes), split(trajectory.seed)
+    for call in cut:
         before = len(seed) + call.start
         start = before - reasoned[before]
         state = whole.digests[start]
         calls.append(SourceCall(number, call, start, state, action_of(call), reasoned[before]))
     seed_size = len(seed) - reasoned[len(seed)]
-    seed_calls = len(split(trajectory.seed))
-    episode = Episode(trajectory, whole.stated, seed_size, whole.reasoning, tuple(calls), seed_calls)
+    ahead = len(seed) - len(trajectory.seed)
+    limits = [(ahead + call.start, ahead + call.stop) for call in seed_cut]
+    limits += [(len(seed) + call.start, len(seed) + call.stop) for call in cut]
+    episode = Episode(
+        trajectory=trajectory,
+        stated=whole.stated,
+        kinds=whole.kinds,
+        seed_size=seed_size,
+        reasoning=whole.reasoning,
+        reaches=_reaches(limits, reasoned, whole.reasoning),
+        calls=tuple(calls),
+        seed_calls=len(seed_cut),
+    )
     return episode, whole.digests[seed_size]
+
+
+def _reaches(
+    limits: Sequence[tuple[int, int]], reasoned: Sequence[int], reasoning: Sequence[Thought]
+) -> list[range]:
+    """For each of `reasoning` the places at which it belongs to its own model call.
+
+    `limits` are those of the model calls among all prints, in order; `reasoned[n]` is the number of reasoning
+    items among the first n prints. Reasoning outside of any call has the place where it stands.
+    """
+    reaches = [range(thought.at, thought.at + 1) for thought in reasoning]
+    for (start, stop), (following, _) in pairwise([*limits, (-1, -1)]):
+        first, last = start - reasoned[start], stop - reasoned[stop]
+        # Right before an action of the next call it would be that one's.
+        end = last if following == stop and last > first else last + 1
+        for number in range(reasoned[start], reasoned[stop]):
+            reaches[number] = range(first, max(end, reasoning[number].at + 1))
+    return reaches
 
 
 def _instructions(trajectory: Trajectory) -> list[ItemPrint]:

@@ -28,8 +28,9 @@ class SourceFinder:
     """Finds the sources that another program, or a build in another place, calls by a name."""
 
     def __init__(self, paths: Iterable[str]) -> None:
+        self.paths = sorted(set(paths))
         self._of_file: defaultdict[str, set[str]] = defaultdict(set)
-        for path in paths:
+        for path in self.paths:
             self._of_file[_segments(path)[-1]].add(path)
         self._found: dict[str, list[str]] = {}
 

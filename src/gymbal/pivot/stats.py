@@ -159,7 +159,7 @@ def _count_row(line: Line, file: str, counts: _Counts, config: GymConfig | None)
     tools = _tools_digest(bytes(request.get("tools", b"[]")))
     info = _decode_info(row.pivot_info) or {}
     agent = _decode_agent(row.agent_ref)
-    heard = b"".join(each.digest for each in prints)
+    heard = b"".join(each.digest + (each.call_id or "").encode() for each in prints)
     said = msgspec.json.encode(label)
     instructions = bytes(request.get("instructions", b"null"))
     content = sha256(b"\0".join((instructions, tools, said, heard))).digest()[:KEY_BYTES]

@@ -20,7 +20,7 @@ from gymbal.pivot.wiring import GymConfig, target_wired
 INFO_FIELD = "target"
 """Field of `pivot_info` by which a build names the target of a row."""
 
-_BUILT_FIELDS = frozenset({"uuid", "call", "boundary"})
+BUILT_FIELDS = frozenset({"uuid", "call", "boundary"})
 """Fields of `pivot_info` that every build writes."""
 
 _NOT_OF_SWE_PIVOT = frozenset({ActionKind.MESSAGE, ActionKind.FUNCTION_CALL_BATCH})
@@ -67,7 +67,7 @@ def _stated(row: Fields) -> Target | None:
     stated = text_of(info, INFO_FIELD)
     if stated in list(Target):
         return Target(stated)
-    return Target.SINGLE_STEP if stated is None and info.keys() >= _BUILT_FIELDS else None
+    return Target.SINGLE_STEP if stated is None and info.keys() >= BUILT_FIELDS else None
 
 
 def _by_fields(row: Fields) -> Target | None:
