@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from gymbal.model.pivot import SkipReason
-from gymbal.pivot.audit_rules import AUDIT_RULES
+from gymbal.pivot.audit.rules import AUDIT_RULES
 from gymbal.pivot.rules import RULES
 
 PAGE = (Path(__file__).parents[2] / "docs" / "pivot.md").read_text(encoding="utf-8")

@@ -32,7 +32,7 @@ from gymbal.commands.pivot_stats import pivot_stats
 from gymbal.errors import InputError, UsageError
 from gymbal.model.audit import RuleStatus
 from gymbal.model.pivot_stats import PivotStats
-from gymbal.pivot.audit_rules import AUDIT_RULES
+from gymbal.pivot.audit.rules import AUDIT_RULES
 from gymbal.pivot.options import BuildOptions, ReasoningRepair
 
 Edit = Callable[[list[Row]], object]

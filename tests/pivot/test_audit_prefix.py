@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gymbal.io.line_spans import LineSpans
-from gymbal.pivot.audit_row import AuditRow, AuditRowReader
+from gymbal.pivot.audit.row import AuditRow, AuditRowReader
 
 ITEMS = st.lists(st.sampled_from("RMCUH"), max_size=6)
 

@@ -11,7 +11,7 @@ from gymbal.commands.sources import open_sources, source_paths
 from gymbal.errors import UsageError
 from gymbal.io.remote import path_of
 from gymbal.model.audit import AuditReport
-from gymbal.pivot.audit import audit
+from gymbal.pivot.audit.audit import audit
 from gymbal.pivot.filters import repaired
 from gymbal.pivot.lines import SKIPPED
 from gymbal.pivot.options import BuildOptions, ReasoningRepair

@@ -17,7 +17,7 @@ from gymbal.io.jsonl import Line, read_lines
 from gymbal.model.item import ItemKind
 from gymbal.model.pivot import ActionKind
 from gymbal.model.pivot_stats import PivotStats, Spread
-from gymbal.pivot.audit_item import print_of
+from gymbal.pivot.audit.item import print_of
 from gymbal.pivot.parse import AnyLabel, BatchLabel, CallLabel, MessageLabel, is_null, kind_of
 from gymbal.pivot.targets.contract import object_of, text_of
 from gymbal.pivot.targets.detect import target_of_row

@@ -17,10 +17,10 @@ from gymbal.model.item import ItemKind
 from gymbal.model.pivot import ModelCall
 from gymbal.model.target import Target
 from gymbal.model.trajectory import Trajectory
-from gymbal.pivot.audit_info import Place
-from gymbal.pivot.audit_item import ItemPrint, print_of, system_print
-from gymbal.pivot.audit_label import Action, label_terms
-from gymbal.pivot.audit_prefix import Prefix, Thought, prefix_of
+from gymbal.pivot.audit.info import Place
+from gymbal.pivot.audit.item import ItemPrint, print_of, system_print
+from gymbal.pivot.audit.label import Action, label_terms
+from gymbal.pivot.audit.prefix import Prefix, Thought, prefix_of
 from gymbal.pivot.segment import split
 from gymbal.pivot.source_names import SourceFinder
 

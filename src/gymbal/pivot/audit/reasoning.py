@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterator, Sequence
 
-from gymbal.pivot.audit_item import print_of
-from gymbal.pivot.audit_prefix import Thought
-from gymbal.pivot.audit_row import AuditRow
-from gymbal.pivot.audit_source import Episode, SourceCall
+from gymbal.pivot.audit.item import print_of
+from gymbal.pivot.audit.prefix import Thought
+from gymbal.pivot.audit.row import AuditRow
+from gymbal.pivot.audit.source import Episode, SourceCall
 from gymbal.pivot.parse import REQUEST, Check
 
 RULE = "A09"

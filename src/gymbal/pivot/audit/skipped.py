@@ -11,8 +11,8 @@ import msgspec
 
 from gymbal.errors import InputError
 from gymbal.io.jsonl import read_lines
-from gymbal.pivot.audit_info import Place
-from gymbal.pivot.audit_source import CallKey, SourceIndex
+from gymbal.pivot.audit.info import Place
+from gymbal.pivot.audit.source import CallKey, SourceIndex
 
 
 class _SkippedSource(msgspec.Struct):

@@ -11,7 +11,7 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from gymbal.model.item import MODEL_WRITTEN, ItemKind
-from gymbal.pivot.audit_item import DIGEST_BYTES, ItemPrint
+from gymbal.pivot.audit.item import DIGEST_BYTES, ItemPrint
 
 _START = sha256().digest()[:DIGEST_BYTES]
 _NO_CALL = -1

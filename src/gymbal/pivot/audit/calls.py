@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from gymbal.model.item import ItemKind
-from gymbal.pivot.audit_outcome import Outcome, Unchecked
-from gymbal.pivot.audit_source import Episode
+from gymbal.pivot.audit.outcome import Outcome, Unchecked
+from gymbal.pivot.audit.source import Episode
 from gymbal.pivot.call_counts import expected_counts
 from gymbal.pivot.call_ids import call_indices, count_on, is_one_response
 from gymbal.pivot.parse import Check

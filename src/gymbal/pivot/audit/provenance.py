@@ -10,9 +10,9 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from gymbal.pivot.audit_outcome import Outcome, Unchecked, Where
-from gymbal.pivot.audit_row import AuditRow
-from gymbal.pivot.audit_source import Episode, SourceCall, SourceIndex
+from gymbal.pivot.audit.outcome import Outcome, Unchecked, Where
+from gymbal.pivot.audit.row import AuditRow
+from gymbal.pivot.audit.source import Episode, SourceCall, SourceIndex
 from gymbal.pivot.parse import MAX_SHOWN_LIST, Check
 
 NUMBERS, NAMES = "A14", "A15"

@@ -3,7 +3,7 @@
 Two converters write the same item in different ways: with or without ids, `status`, null fields, empty texts
 and sampled tokens, a text bare or in a list of one part. None of that changes what the policy reads, so an
 audit compares items by what is left. The strings themselves are compared byte for byte. Call ids tell which
-result answers which call; that is no matter of one item: see `audit_prefix`.
+result answers which call; that is no matter of one item: see `prefix`.
 """
 
 from __future__ import annotations

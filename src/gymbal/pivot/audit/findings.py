@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from gymbal.io.secrets import mask_text
 from gymbal.model.audit import AuditedRule, AuditProblem, RuleStatus
-from gymbal.pivot.audit_outcome import Outcome, Unchecked, Where
-from gymbal.pivot.audit_rules import AUDIT_RULES
+from gymbal.pivot.audit.outcome import Outcome, Unchecked, Where
+from gymbal.pivot.audit.rules import AUDIT_RULES
 from gymbal.pivot.parse import Check
 
 NOTHING = "there was nothing to check it on"

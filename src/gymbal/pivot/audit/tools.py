@@ -12,8 +12,8 @@ from typing import Any
 import msgspec
 
 from gymbal.model.trajectory import Conversion, Trajectory
-from gymbal.pivot.audit_outcome import Outcome, Unchecked
-from gymbal.pivot.audit_row import AuditRow
+from gymbal.pivot.audit.outcome import Outcome, Unchecked
+from gymbal.pivot.audit.row import AuditRow
 from gymbal.pivot.parse import MAX_SHOWN, REQUEST, Check
 
 RULE = "A16"

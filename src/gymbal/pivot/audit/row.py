@@ -11,10 +11,10 @@ from msgspec import Raw, Struct
 from gymbal.io.line_spans import Span
 from gymbal.model.json_fields import decode_fields
 from gymbal.model.target import Target
-from gymbal.pivot.audit_info import RowInfo, info_of
-from gymbal.pivot.audit_item import ItemPrint, print_of, system_print
-from gymbal.pivot.audit_label import Action, label_terms
-from gymbal.pivot.audit_prefix import Prefix, prefix_of
+from gymbal.pivot.audit.info import RowInfo, info_of
+from gymbal.pivot.audit.item import ItemPrint, print_of, system_print
+from gymbal.pivot.audit.label import Action, label_terms
+from gymbal.pivot.audit.prefix import Prefix, prefix_of
 from gymbal.pivot.parse import REQUEST, Check, is_null
 from gymbal.pivot.row_reader import ReadRow, RowReader
 

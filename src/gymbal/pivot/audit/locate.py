@@ -12,11 +12,11 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from gymbal.model.trajectory import Trajectory
-from gymbal.pivot.audit_info import RowInfo
-from gymbal.pivot.audit_label import Action
-from gymbal.pivot.audit_row import AuditRow
-from gymbal.pivot.audit_source import Episode, SourceCall, SourceIndex, key_of, starts_with_seed
-from gymbal.pivot.audit_tools import offers_tools
+from gymbal.pivot.audit.info import RowInfo
+from gymbal.pivot.audit.label import Action
+from gymbal.pivot.audit.row import AuditRow
+from gymbal.pivot.audit.source import Episode, SourceCall, SourceIndex, key_of, starts_with_seed
+from gymbal.pivot.audit.tools import offers_tools
 
 
 class FoundBy(StrEnum):

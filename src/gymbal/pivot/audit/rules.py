@@ -12,14 +12,14 @@ import msgspec
 
 from gymbal.model.item import CALLS, ItemKind
 from gymbal.model.pivot import Boundary
-from gymbal.pivot.audit_item import print_of
-from gymbal.pivot.audit_label import Action
-from gymbal.pivot.audit_outcome import Outcome, Unchecked
-from gymbal.pivot.audit_provenance import check_numbers
-from gymbal.pivot.audit_reasoning import INPUT, check_reasoning
-from gymbal.pivot.audit_row import AuditRow
-from gymbal.pivot.audit_source import Episode, SourceCall
-from gymbal.pivot.audit_tools import check_tools
+from gymbal.pivot.audit.item import print_of
+from gymbal.pivot.audit.label import Action
+from gymbal.pivot.audit.outcome import Outcome, Unchecked
+from gymbal.pivot.audit.provenance import check_numbers
+from gymbal.pivot.audit.reasoning import INPUT, check_reasoning
+from gymbal.pivot.audit.row import AuditRow
+from gymbal.pivot.audit.source import Episode, SourceCall
+from gymbal.pivot.audit.tools import check_tools
 from gymbal.pivot.parse import LABEL, MAX_SHOWN, Check
 
 AUDIT_RULES = {

@@ -15,16 +15,16 @@ from gymbal.model.audit import AuditReport
 from gymbal.model.pivot import Refusal, SkipReason
 from gymbal.model.target import Target
 from gymbal.model.trajectory import Trajectory
-from gymbal.pivot.audit_calls import check_episode
-from gymbal.pivot.audit_findings import Findings
-from gymbal.pivot.audit_locate import FoundBy, Location, Locator
-from gymbal.pivot.audit_outcome import Outcome, Unchecked, Where
-from gymbal.pivot.audit_provenance import NameLedger
-from gymbal.pivot.audit_reasoning import INPUT
-from gymbal.pivot.audit_row import AuditRow, AuditRowReader, Unreadable
-from gymbal.pivot.audit_rules import OTHER_SEED, check_against_call, check_prefix_alone, shown
-from gymbal.pivot.audit_skipped import read_skipped
-from gymbal.pivot.audit_source import CallKey, Episode, SourceCall, SourceIndex, index_source, key_of
+from gymbal.pivot.audit.calls import check_episode
+from gymbal.pivot.audit.findings import Findings
+from gymbal.pivot.audit.locate import FoundBy, Location, Locator
+from gymbal.pivot.audit.outcome import Outcome, Unchecked, Where
+from gymbal.pivot.audit.provenance import NameLedger
+from gymbal.pivot.audit.reasoning import INPUT
+from gymbal.pivot.audit.row import AuditRow, AuditRowReader, Unreadable
+from gymbal.pivot.audit.rules import OTHER_SEED, check_against_call, check_prefix_alone, shown
+from gymbal.pivot.audit.skipped import read_skipped
+from gymbal.pivot.audit.source import CallKey, Episode, SourceCall, SourceIndex, index_source, key_of
 from gymbal.pivot.candidate import judge
 from gymbal.pivot.parse import Check
 from gymbal.pivot.targets.contract import RowTarget
