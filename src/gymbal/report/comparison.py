@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from gymbal.model.comparison import CandidateComparison, ComparisonReport
 from gymbal.report.document import Block, Bullets, Document, Section, Table, Text, Tone, cells, paragraph
+from gymbal.report.missing import NOT_KNOWN, score_text
 from gymbal.report.verdict import verdict_name
-
-NOT_KNOWN = "not known"
 
 
 def comparison_document(report: ComparisonReport) -> Document:
@@ -41,13 +40,13 @@ def _scores(report: ComparisonReport, *, has_metrics: bool) -> Table:
     """The base first: its score can depend on the metric only."""
     bases = dict.fromkeys((single.left.metric, single.left.score) for single in report.candidates)
     table = [
-        cells(f"{report.base}, {metric}" if has_metrics else report.base, _score(score), "", "", "")
+        cells(f"{report.base}, {metric}" if has_metrics else report.base, score_text(score), "", "", "")
         for metric, score in bases
     ]
     table += [
         cells(
             _name(row, has_metrics),
-            _score(row.score),
+            score_text(row.score),
             _signed(row.gap),
             verdict_name(row.rung, distinguishable=row.distinguishable),
             ", ".join(rung.value for rung in row.unchecked) or "nothing",
@@ -85,10 +84,6 @@ def _basis(report: ComparisonReport) -> tuple[Block, ...]:
     texts = [f"{', '.join(dict.fromkeys(found))}: {method}." for method, found in names.items()]
     texts.append(f"Holm p is adjusted over all {len(report.comparisons)} comparisons.")
     return tuple(paragraph(text, Tone.QUIET) for text in texts)
-
-
-def _score(value: float | None) -> str:
-    return NOT_KNOWN if value is None else f"{value:.4f}"
 
 
 def _signed(value: float | None) -> str:

@@ -6,8 +6,7 @@ from collections import Counter
 
 from gymbal.model.gate import Decision, GateReport, GateResult, Tier, WaiverUse
 from gymbal.report.document import Block, Bullets, Document, Section, Table, Text, Tone, paragraph
-
-NOT_KNOWN = "not known"
+from gymbal.report.missing import NOT_KNOWN
 
 _TONES = {
     Decision.PASS: Tone.GOOD,

@@ -14,6 +14,7 @@ from gymbal.model.inspection import (
     SignPair,
     SignVerdict,
 )
+from gymbal.report.counts import count_section, count_table, without_zeros
 from gymbal.report.document import (
     Block,
     Bullets,
@@ -66,20 +67,19 @@ def _sections(found: Inspection) -> Iterator[Section]:
     yield (
         Section("Notes", (Bullets(found.notes),)) if found.notes else Section("Notes", (paragraph("None."),))
     )
-    yield _counts("Decision points", ("", "model calls"), found.decisions)
-    yield from _optional("Skipped by a build", ("", "model calls"), found.skips)
-    yield from _optional("Tool calls in one response", ("calls", "model calls"), found.batch_sizes)
+    yield _decisions(found)
+    yield from _optional("Skipped by a build", "model calls", found.skips)
+    yield from _optional("Tool calls in one response", "model calls", found.batch_sizes, name="calls")
     yield Section("Where model calls end", tuple(_rule_blocks(found.rules)))
     yield Section("Recorded number of model calls", tuple(_count_blocks(found.count_check)))
     yield Section("Reasoning", tuple(_reasoning_blocks(found)))
     yield from _tools(found)
-    yield from _optional("Rewards", ("", "trajectories"), found.rewards)
-    yield from _optional("Tasks by their rewards", ("", "tasks"), found.groups)
-    yield Section(
-        "Item sequences", (_table(("", "trajectories"), found.shapes), paragraph(_LETTERS, Tone.QUIET))
-    )
-    yield from _optional("Turns that make no row", ("", "turns"), found.non_model_turns)
-    yield from _optional("Conversions", ("", "times"), found.conversions)
+    yield from _optional("Rewards", "trajectories", found.rewards)
+    yield from _optional("Tasks by their rewards", "tasks", found.groups)
+    shapes = count_table("trajectories", without_zeros(found.shapes))
+    yield Section("Item sequences", (shapes, paragraph(_LETTERS, Tone.QUIET)))
+    yield from _optional("Turns that make no row", "turns", found.non_model_turns)
+    yield from _optional("Conversions", "times", found.conversions)
     shown = tuple(sign for sign in found.signs if sign.count)
     if shown:
         yield Section("Signs", (_signs(shown),))
@@ -94,20 +94,14 @@ def _summary(found: Inspection) -> Paragraph:
     return paragraph(text, Tone.PLAIN if found.kept else Tone.DOUBT)
 
 
-def _table(header: tuple[str, str], counts: Mapping[str, int]) -> Table:
-    rows = tuple(cells(name, str(count)) for name, count in counts.items() if count)
-    return Table(header, rows, numeric=frozenset({1}))
+def _decisions(found: Inspection) -> Section:
+    decisions = without_zeros(found.decisions)
+    shown = count_table("model calls", decisions) if decisions else paragraph("None.")
+    return Section("Decision points", (shown,))
 
 
-def _counts(title: str, header: tuple[str, str], counts: Mapping[str, int]) -> Section:
-    if not any(counts.values()):
-        return Section(title, (paragraph("None."),))
-    return Section(title, (_table(header, counts),))
-
-
-def _optional(title: str, header: tuple[str, str], counts: Mapping[str, int]) -> Iterator[Section]:
-    if any(counts.values()):
-        yield _counts(title, header, counts)
+def _optional(title: str, unit: str, counts: Mapping[str, int], *, name: str = "") -> tuple[Section, ...]:
+    return count_section(title, unit, without_zeros(counts), name=name)
 
 
 def _rule_blocks(rules: Sequence[RuleCheck]) -> Iterator[Block]:
@@ -139,7 +133,7 @@ def _count_blocks(check: CountCheck) -> Iterator[Block]:
         tone,
     )
     if any(name != "0" for name in check.differences):
-        yield _table(("recorded minus found", "trajectories"), check.differences)
+        yield count_table("trajectories", without_zeros(check.differences), name="recorded minus found")
     if check.examples:
         yield _examples(check.examples)
 
@@ -153,7 +147,7 @@ def _reasoning_blocks(found: Inspection) -> Iterator[Block]:
         "interleaved: between or after the actions": placement.interleaved,
         "nothing but reasoning": placement.alone,
     }
-    yield _table(("", "model calls"), counts)
+    yield count_table("model calls", without_zeros(counts))
     if placement.examples:
         yield _examples(placement.examples)
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from gymbal.model.pivot import BuildMetrics, ValidationReport
 from gymbal.model.target import Target
+from gymbal.report.counts import count_section, share_section, without_zeros
 from gymbal.report.document import (
     Block,
     Bullets,
@@ -25,38 +24,23 @@ def build_document(metrics: BuildMetrics, folder: str) -> Document:
     counted = f"{metrics.kept} of {metrics.candidates} model calls of {metrics.trajectories} trajectories"
     summary = f"{counted} became rows in {folder}."
     tone = Tone.GOOD if metrics.kept else Tone.BAD
-    skipped = {name: count for name, count in metrics.skipped.items() if count}
     sections = [
         Section("", (paragraph(summary, tone),)),
-        *_counts("Labels", "kept rows", metrics.split, metrics.kept),
-        *_counts("Split", "kept rows", metrics.parts, metrics.kept),
-        *_counts("Skipped", "candidates", skipped, metrics.candidates),
-        *_counts("Batch sizes", "batches", metrics.batch_sizes, sum(metrics.batch_sizes.values())),
-        *_counts("Boundaries", "candidates", metrics.boundaries, metrics.candidates),
-        *_counts("Source rewards", "trajectories", metrics.source_rewards, metrics.trajectories),
-        *_counts("Groups by their rewards", "tasks", metrics.groups, sum(metrics.groups.values())),
-        *_counts("Read as", "trajectories", metrics.formats, metrics.trajectories),
-        *_plain_counts("Turns that make no row", "turns", metrics.non_model_turns),
-        *_plain_counts("Conversions", "times", metrics.conversions),
-        *_plain_counts("Repairs that were asked for", "times", metrics.repairs),
+        *share_section("Labels", "kept rows", metrics.split, metrics.kept),
+        *share_section("Split", "kept rows", metrics.parts, metrics.kept),
+        *share_section("Skipped", "candidates", without_zeros(metrics.skipped), metrics.candidates),
+        *share_section("Batch sizes", "batches", metrics.batch_sizes, sum(metrics.batch_sizes.values())),
+        *share_section("Boundaries", "candidates", metrics.boundaries, metrics.candidates),
+        *share_section("Source rewards", "trajectories", metrics.source_rewards, metrics.trajectories),
+        *share_section("Groups by their rewards", "tasks", metrics.groups, sum(metrics.groups.values())),
+        *share_section("Read as", "trajectories", metrics.formats, metrics.trajectories),
+        *count_section("Turns that make no row", "turns", metrics.non_model_turns),
+        *count_section("Conversions", "times", metrics.conversions),
+        *count_section("Repairs that were asked for", "times", metrics.repairs),
         Section("Checks", (_checks(metrics),)),
         Section("Before training", (Bullets(metrics.notes),)),
     ]
     return Document(f"Pivot dataset {metrics.dataset}", tuple(sections))
-
-
-def _counts(title: str, unit: str, counts: Mapping[str, int], total: int) -> tuple[Section, ...]:
-    """A section with counts and shares; none where there is nothing to count."""
-    if not total or not counts:
-        return ()
-    rows = tuple(cells(name, str(count), f"{count / total:.1%}") for name, count in counts.items())
-    return (Section(title, (Table(("", unit, "share"), rows, numeric=frozenset({1, 2})),)),)
-
-
-def _plain_counts(title: str, unit: str, counts: Mapping[str, int]) -> tuple[Section, ...]:
-    """A section with counts that are no shares of one whole."""
-    rows = tuple(cells(name, str(count)) for name, count in counts.items())
-    return (Section(title, (Table(("", unit), rows, numeric=frozenset({1})),)),) if rows else ()
 
 
 def _checks(metrics: BuildMetrics) -> Table:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from gymbal.model.audit import AuditedRule, AuditProblem, AuditReport, RuleStatus
+from gymbal.report.counts import count_table
 from gymbal.report.document import Bullets, Document, Paragraph, Section, Table, Text, Tone, cells, paragraph
 
 _TONES = {
@@ -25,7 +24,7 @@ def audit_document(report: AuditReport) -> Document:
     if unchecked:
         sections.append(Section("Not checked", (Bullets(unchecked),)))
     sections.append(Section("Model calls of the source", (_account(report),)))
-    sections.append(Section("Rows by how their model call was found", (_located(report.located),)))
+    sections.append(Section("Rows by how their model call was found", (count_table("rows", report.located),)))
     return Document(f"Audit of {', '.join(report.pivots)}", tuple(sections))
 
 
@@ -79,8 +78,3 @@ def _account(report: AuditReport) -> Table:
         said = "without a row, for no reason" if is_broken else f"without a row; a build would skip: {name}"
         rows.append((Text(said, Tone.BAD if is_broken else Tone.PLAIN), Text(str(count))))
     return Table(("", "model calls"), tuple(rows), numeric=frozenset({1}))
-
-
-def _located(located: Mapping[str, int]) -> Table:
-    rows = tuple(cells(name, str(count)) for name, count in located.items())
-    return Table(("", "rows"), rows, numeric=frozenset({1}))

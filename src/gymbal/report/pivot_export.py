@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from gymbal.model.export import ExportReport
-from gymbal.report.document import Bullets, Document, Section, Table, Tone, cells, paragraph
+from gymbal.report.counts import count_table, without_zeros
+from gymbal.report.document import Bullets, Document, Section, Tone, paragraph
 
 
 def export_document(report: ExportReport, output: str) -> Document:
@@ -12,11 +13,11 @@ def export_document(report: ExportReport, output: str) -> Document:
     prompts = " with rendered prompts" if report.rendered else ""
     summary = f"{exported} of {report.pivots} pivots are in {output} for {report.target}{prompts}."
     tone = Tone.GOOD if exported else Tone.BAD
-    rows = [cells(f"exported, {side}", str(count)) for side, count in report.exported.items()]
-    rows += [cells(f"left out, {reason}", str(count)) for reason, count in report.left_out.items() if count]
+    sides = {f"exported, {side}": count for side, count in report.exported.items()}
+    left_out = {f"left out, {reason}": count for reason, count in report.left_out.items()}
     sections = [
         Section("", (paragraph(summary, tone),)),
-        Section("Pivots", (Table(("", "pivots"), tuple(rows), numeric=frozenset({1})),)),
+        Section("Pivots", (count_table("pivots", {**sides, **without_zeros(left_out)}),)),
         Section("Files", (paragraph(", ".join(report.files)),)),
     ]
     if report.notes:

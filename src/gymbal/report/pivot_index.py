@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gymbal.model.pivot_index import IndexReport
+from gymbal.report.counts import count_section, without_zeros
 from gymbal.report.document import Document, Section, Table, Tone, cells, paragraph
 
 
@@ -11,15 +12,12 @@ def index_document(report: IndexReport) -> Document:
     metrics = report.metrics
     counted = f"{metrics.kept} of {metrics.candidates} model calls of {metrics.trajectories} trajectories"
     summary = f"{counted} are indexed in {report.path}."
-    sections = [
+    sections = (
         Section("", (paragraph(summary, Tone.GOOD if metrics.kept else Tone.BAD),)),
         Section("Size", (_size(report),)),
-    ]
-    skipped = [cells(name, str(count)) for name, count in metrics.skipped.items() if count]
-    if skipped:
-        table = Table(("", "candidates"), tuple(skipped), numeric=frozenset({1}))
-        sections.append(Section("Skipped", (table,)))
-    return Document(f"Index of pivots {metrics.dataset}", tuple(sections))
+        *count_section("Skipped", "candidates", without_zeros(metrics.skipped)),
+    )
+    return Document(f"Index of pivots {metrics.dataset}", sections)
 
 
 def _size(report: IndexReport) -> Table:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from gymbal.model.profile_report import ProfileOutcomes, ProfileReport, RecordedReport, SampledReport
 from gymbal.model.sampling import SamplingEnd
+from gymbal.report.counts import count_section, count_table, share_section
 from gymbal.report.document import Bullets, Document, Paragraph, Section, Table, Text, Tone, cells, paragraph
 
 _ENDS = {
@@ -94,24 +95,13 @@ def _sampled(report: SampledReport) -> Iterator[Section]:
         ]
     title = f"Samples of {report.model}, {report.api.value} API, {report.seconds:.1f} s"
     yield Section(title, (Table(("", ""), tuple(rows), numeric=frozenset({1})),))
-    yield from _counts("What the verifier said", "samples", samples.categories, samples.answered)
-    yield from _counts("Pivots that could not be asked", "pivots", report.unaskable, None)
+    yield from share_section("What the verifier said", "samples", samples.categories, samples.answered)
+    yield from count_section("Pivots that could not be asked", "pivots", report.unaskable)
     if report.last_failure is not None:
         yield Section("Last failure", (paragraph(report.last_failure, Tone.QUIET),))
 
 
-def _counts(title: str, unit: str, counts: Mapping[str, int], total: int | None) -> Iterator[Section]:
-    if counts:
-        shares = (f"{count / total:.1%}" if total else "" for count in counts.values())
-        rows = tuple(
-            cells(name, str(count), share)
-            for (name, count), share in zip(counts.items(), shares, strict=True)
-        )
-        header = ("", unit, "share" if total else "")
-        yield Section(title, (Table(header, rows, numeric=frozenset({1, 2})),))
-
-
 def _recorded(report: RecordedReport) -> Section:
-    rows = [cells("read", str(report.rows)), cells("used", str(report.used))]
-    rows += [cells(f"left out: {name}", str(count)) for name, count in report.left_out.items()]
-    return Section(f"Recorded in {report.path}", (Table(("", "rows"), tuple(rows), numeric=frozenset({1})),))
+    left_out = {f"left out: {name}": count for name, count in report.left_out.items()}
+    rows = {"read": report.rows, "used": report.used, **left_out}
+    return Section(f"Recorded in {report.path}", (count_table("rows", rows),))

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from gymbal.model.rescore import Direction, FlipGroup, OptionChange, RescoreReport, SettingsSource
+from gymbal.report.counts import count_section
 from gymbal.report.document import Bullets, Document, Paragraph, Section, Table, Text, Tone, cells, paragraph
 
 MOST_GROUPS = 20
@@ -46,8 +47,7 @@ def rescore_document(report: RescoreReport) -> Document:
         samples = sum(group.samples for group in rest)
         told = f"{samples} more samples flip at {len(rest)} more places; --format json lists them."
         sections.append(Section("More flips", (paragraph(told),)))
-    if report.samples.left_out:
-        sections.append(Section("Samples left out", (_left_out(report),)))
+    sections += count_section("Samples left out", "samples", report.samples.left_out, name="reason")
     if report.notes:
         sections.append(Section("Before believing it", (Bullets(report.notes),)))
     return Document("Rescored samples", tuple(sections))
@@ -129,8 +129,3 @@ def _group(number: int, group: FlipGroup) -> Section:
     return Section(
         f"{number}. The reward {verb}: {where}", (told, Table(header, rows, numeric=frozenset({0})))
     )
-
-
-def _left_out(report: RescoreReport) -> Table:
-    rows = tuple(cells(reason, str(count)) for reason, count in report.samples.left_out.items())
-    return Table(("reason", "samples"), rows, numeric=frozenset({1}))

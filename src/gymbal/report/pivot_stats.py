@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from gymbal.model.pivot_stats import Overlap, PivotStats, PivotStatsComparison, Spread
 from gymbal.model.target import Target
+from gymbal.report.counts import share_table
 from gymbal.report.document import Block, Document, Section, Table, Text, Tone, cells, paragraph
 
 MOST_SHARES = 20
@@ -58,8 +59,7 @@ def _counts(counts: Mapping[str, int], unit: str, total: int | None = None) -> t
     shown = list(counts.items())
     if len(shown) > MOST_SHARES:
         shown = sorted(shown, key=lambda item: -item[1])[:MOST_SHARES]
-    rows = tuple(cells(name, str(count), f"{count / whole:.1%}" if whole else "") for name, count in shown)
-    table = Table(("", unit, "share"), rows, numeric=frozenset({1, 2}))
+    table = share_table(unit, dict(shown), whole)
     left_out = len(counts) - len(shown)
     return (table, paragraph(f"{left_out} more.", Tone.QUIET)) if left_out else (table,)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from gymbal.model.selection import SelectionMetrics
+from gymbal.report.counts import count_table, share_section, without_zeros
 from gymbal.report.document import Block, Bullets, Document, Section, Table, Tone, cells, paragraph
 
 MOST_OVERLAPS = 5
@@ -18,10 +19,10 @@ def selection_document(metrics: SelectionMetrics, folder: str) -> Document:
         Section("", (paragraph(summary, Tone.GOOD if metrics.kept else Tone.BAD),)),
         Section("Funnel", (_funnel(metrics),)),
         Section("Rewards by label", tuple(_rates(metrics))),
-        *_counts("Selected by pass rate", metrics.pass_rates, metrics.kept),
-        *_counts("Selected by side of the split", metrics.parts, metrics.kept),
-        *_counts("Selected by label", metrics.split, metrics.kept),
-        *_counts("Selected by domain", metrics.domains, metrics.kept),
+        *_selected("pass rate", metrics.pass_rates, metrics.kept),
+        *_selected("side of the split", metrics.parts, metrics.kept),
+        *_selected("label", metrics.split, metrics.kept),
+        *_selected("domain", metrics.domains, metrics.kept),
         *_overlaps(metrics),
         Section("Size", (_size(metrics),)),
         Section("Before training", (Bullets(metrics.notes),)),
@@ -63,10 +64,8 @@ def _rates(metrics: SelectionMetrics) -> Iterator[Block]:
         yield paragraph(f"{metrics.mixed_share:.1%} of the decided pivots are mixed.")
 
 
-def _counts(title: str, counts: Mapping[str, int], total: int) -> tuple[Section, ...]:
-    rows = tuple(cells(name, str(count), f"{count / total:.1%}") for name, count in counts.items() if count)
-    table = Table(("", "rows", "share"), rows, numeric=frozenset({1, 2}))
-    return (Section(title, (table,)),) if rows else ()
+def _selected(by: str, counts: Mapping[str, int], kept: int) -> tuple[Section, ...]:
+    return share_section(f"Selected by {by}", "rows", without_zeros(counts), kept)
 
 
 def _overlaps(metrics: SelectionMetrics) -> tuple[Section, ...]:
@@ -88,8 +87,8 @@ def _overlaps(metrics: SelectionMetrics) -> tuple[Section, ...]:
 
 
 def _size(metrics: SelectionMetrics) -> Table:
-    rows = (
-        cells("the rows that were written", str(metrics.row_bytes)),
-        cells("the rows of all candidates", str(metrics.candidate_bytes)),
-    )
-    return Table(("", "bytes"), rows, numeric=frozenset({1}))
+    sizes = {
+        "the rows that were written": metrics.row_bytes,
+        "the rows of all candidates": metrics.candidate_bytes,
+    }
+    return count_table("bytes", sizes)

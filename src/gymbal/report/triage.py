@@ -26,10 +26,10 @@ from gymbal.report.document import (
     cells,
     paragraph,
 )
+from gymbal.report.missing import NOT_KNOWN, score_text
 from gymbal.report.noise import noise_blocks
 from gymbal.report.verdict import verdict_name
 
-NOT_KNOWN = "not known"
 ZERO = "0.0000"
 MAX_CELLS = 6
 """Pairs of row classes shown; the rest is one line."""
@@ -71,8 +71,8 @@ def triage_document(report: TriageReport) -> Document:
 
 def _sides(left: SideSummary, right: SideSummary) -> Table:
     rows = [
-        cells(left.metric, _score(left.score), _score(right.score)),
-        cells("recomputed from rollouts", _score(left.recomputed), _score(right.recomputed)),
+        cells(left.metric, score_text(left.score), score_text(right.score)),
+        cells("recomputed from rollouts", score_text(left.recomputed), score_text(right.recomputed)),
         cells("tasks", _count(left.tasks), _count(right.tasks)),
         cells("repeats per task", _repeats(left.repeats), _repeats(right.repeats)),
         cells("scored rollouts", _scored(left), _scored(right)),
@@ -82,10 +82,6 @@ def _sides(left: SideSummary, right: SideSummary) -> Table:
         if mine or theirs or mine is None or theirs is None:
             rows.append(cells(name, _count(mine), _count(theirs)))
     return Table(("", left.label, right.label), tuple(rows), numeric=frozenset({1, 2}))
-
-
-def _score(value: float | None) -> str:
-    return NOT_KNOWN if value is None else f"{value:.4f}"
 
 
 def _count(value: int | None) -> str:
