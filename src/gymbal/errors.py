@@ -74,6 +74,16 @@ class InputError(GymbalError):
         self.key = key
 
 
+def unreadable(path: Path | str, error: OSError) -> InputError:
+    """The error for a file that the system does not let us read."""
+    return InputError(f"cannot be read: {error.strerror or error}", path=path)
+
+
+def unwritable(path: Path | str, error: OSError) -> InputError:
+    """The error for a file or folder that the system does not let us write."""
+    return InputError(f"cannot be written: {error.strerror or error}", path=path)
+
+
 class MissingExtraError(GymbalError):
     """A feature needs an optional dependency; the message carries the command that installs it."""
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple, NoReturn, Protocol
 
 from gymbal.commands.dataset_files import rows_files_of
-from gymbal.errors import InputError
+from gymbal.errors import InputError, unreadable
 from gymbal.io.fingerprint import DIGEST_CHARACTERS
 from gymbal.io.jsonl import COMPRESSED_SUFFIXES, Line, read_lines
 from gymbal.io.remote import path_of
@@ -199,7 +199,7 @@ def _bytes_at(path: Path, place: Source, size: int) -> bytes:
             stream.seek(place.offset)
             data = stream.read(size)
     except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror or error}", path=path) from error
+        raise unreadable(path, error) from error
     if len(data) != size:
         raise _changed(place)
     return data

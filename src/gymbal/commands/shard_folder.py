@@ -15,7 +15,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from gymbal.errors import InputError
+from gymbal.errors import unreadable, unwritable
 from gymbal.io.printable import encode_printable
 from gymbal.io.remote import RemotePath, local_folder
 from gymbal.parallel import WorkersLostError
@@ -42,7 +42,7 @@ def shard_folder(output: Path) -> Iterator[Path]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"cannot be written: {error.strerror or error}", path=output) from error
+        raise unwritable(output, error) from error
     try:
         yield folder
     except Exception as error:
@@ -84,5 +84,5 @@ def signs_of(path: Path) -> tuple[int, int, str]:
             stream.seek(max(status.st_size - _SIGN_BYTES, 0))
             digest = sha256(head + stream.read(_SIGN_BYTES)).hexdigest()
     except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror or error}", path=path) from error
+        raise unreadable(path, error) from error
     return status.st_size, status.st_mtime_ns, digest

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from gymbal.errors import InputError, UsageError
+from gymbal.errors import InputError, UsageError, unwritable
 from gymbal.io.layout import stale_names
 from gymbal.io.remote import RemotePath, remote_folder
 from gymbal.io.write import make_folder
@@ -57,7 +57,7 @@ def atomic_folder(
             _take_place(beside, path)
         _sync(path.parent)
     except OSError as error:
-        raise InputError(f"cannot be written: {error.strerror or error}", path=path) from error
+        raise unwritable(path, error) from error
     finally:
         shutil.rmtree(beside, ignore_errors=True)
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, cast
 
-from gymbal.errors import InputError, need
+from gymbal.errors import InputError, need, unreadable
 from gymbal.io.remote import RemotePath
 from gymbal.io.zstd import ZstdFrames
 
@@ -54,7 +54,7 @@ def open_bytes(path: Path) -> BinaryIO:
             return io.BufferedReader(ZstdFrames(path), READ_BUFFER_BYTES)
         return path.open("rb", buffering=FILE_BUFFER_BYTES)
     except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror or error}", path=path) from error
+        raise unreadable(path, error) from error
 
 
 def stream_errors(path: Path) -> tuple[type[Exception], ...]:

@@ -18,7 +18,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path, PosixPath
 from typing import Any, TypeVar
 
-from gymbal.errors import InputError, MissingExtraError, UsageError, need
+from gymbal.errors import MissingExtraError, UsageError, need, unwritable
 from gymbal.io.layout import stale_names
 
 SCHEME = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]+)://")
@@ -186,7 +186,7 @@ def remote_folder(
             yield local
             _translated(lambda: _upload(fs, local, beside, name, stale_names(present, names, layouts)))
     except OSError as error:
-        raise InputError(f"cannot be written: {error.strerror or error}", path=str(path)) from error
+        raise unwritable(str(path), error) from error
 
 
 @contextmanager
@@ -202,7 +202,7 @@ def remote_file(path: RemotePath) -> Iterator[Path]:
             yield local
             _translated(lambda: _move_up(fs, local, f"{name}.{os.getpid()}.partial", name))
     except OSError as error:
-        raise InputError(f"cannot be written: {error.strerror or error}", path=str(path)) from error
+        raise unwritable(str(path), error) from error
 
 
 @contextmanager

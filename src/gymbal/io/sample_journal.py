@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from gymbal.errors import InputError, UsageError
+from gymbal.errors import InputError, UsageError, unwritable
 from gymbal.io.jsonl import Line, read_lines
 from gymbal.model.profile import JOURNAL_VERSION, JournalHeader, Sample, SampleFailure, SampleStatus, Usage
 
@@ -134,7 +134,7 @@ class JournalWriter:
         try:
             self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
         except OSError as error:
-            raise _unwritable(path, error) from error
+            raise unwritable(path, error) from error
         try:
             self._lock()
             self._begin(header)
@@ -193,7 +193,7 @@ class JournalWriter:
         try:
             os.ftruncate(self._file, size)
         except OSError as error:
-            raise _unwritable(self.path, error) from error
+            raise unwritable(self.path, error) from error
 
     def _write(self, record: bytes) -> None:
         data = memoryview(record)
@@ -201,7 +201,7 @@ class JournalWriter:
             while data:
                 data = data[os.write(self._file, data) :]
         except OSError as error:
-            raise _unwritable(self.path, error) from error
+            raise unwritable(self.path, error) from error
 
     def _sync(self) -> None:
         try:
@@ -212,7 +212,7 @@ class JournalWriter:
 
     def _check_synced(self) -> None:
         if self._unsynced is not None:
-            raise _unwritable(self.path, self._unsynced) from self._unsynced
+            raise unwritable(self.path, self._unsynced) from self._unsynced
 
 
 def _is_torn_header(file: int) -> bool:
@@ -233,7 +233,3 @@ def _refuse_other_header(found: JournalHeader, wanted: JournalHeader, path: Path
             f"{path} holds samples that were asked otherwise: {'; '.join(differing)}",
             remedy="Ask as before to go on with it, or name another output.",
         )
-
-
-def _unwritable(path: Path, error: OSError) -> InputError:
-    return InputError(f"cannot be written: {error.strerror or error}", path=path)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from gymbal.errors import InputError
+from gymbal.errors import unreadable
 from gymbal.io.jsonl import COMPRESSED_SUFFIXES, READ_BUFFER_BYTES, Line, line_of, open_bytes, split_lines
 
 LEAST_PART_BYTES = 4 * 1024 * 1024
@@ -63,7 +63,7 @@ def byte_ranges(path: Path, size: int) -> tuple[ByteRange, ...]:
                 at_line_start = last == b"\n"
                 start += length
     except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror or error}", path=path) from error
+        raise unreadable(path, error) from error
 
 
 def read_part(path: Path, part: ByteRange) -> Iterator[Line]:
@@ -105,7 +105,7 @@ def part_of_line(path: Path, number: int, offset: int) -> ByteRange:
                     break
                 start -= size
     except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror or error}", path=path) from error
+        raise unreadable(path, error) from error
     return ByteRange(start, start + 1, number - 1)
 
 

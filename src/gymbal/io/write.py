@@ -10,7 +10,7 @@ from io import FileIO
 from pathlib import Path
 from typing import BinaryIO
 
-from gymbal.errors import InputError
+from gymbal.errors import InputError, unwritable
 from gymbal.io.remote import RemotePath, remote_file
 
 WRITE_BUFFER_BYTES = 1024 * 1024
@@ -57,7 +57,7 @@ def atomic_writer(path: Path) -> Iterator[BinaryIO]:
             os.fsync(stream.fileno())
         beside.replace(path)
     except OSError as error:
-        raise InputError(f"cannot be written: {error.strerror or error}", path=path) from error
+        raise unwritable(path, error) from error
     finally:
         beside.unlink(missing_ok=True)
 

@@ -15,7 +15,7 @@ from typing import BinaryIO, NamedTuple
 
 import msgspec
 
-from gymbal.errors import InputError, UsageError
+from gymbal.errors import InputError, UsageError, unreadable
 from gymbal.io.fingerprint import DIGEST_CHARACTERS
 from gymbal.io.jsonl import Line, open_bytes, read_lines, stream_errors
 from gymbal.io.printable import printable
@@ -290,5 +290,5 @@ def _measure(path: Path) -> tuple[int, str]:
                 size += len(block)
                 hasher.update(block)
     except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror or error}", path=path) from error
+        raise unreadable(path, error) from error
     return size, hasher.hexdigest()[:DIGEST_CHARACTERS]
