@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from gymbal.cli.render import emit, format_option
+from gymbal.cli.shared_options import rebuilding_python_option
 
 
 @click.command()
@@ -27,7 +28,7 @@ from gymbal.cli.render import emit, format_option
     help="Config the run was started with, to rebuild what it did not save; may be repeated.",
 )
 @click.option("--override", "overrides", multiple=True, metavar="KEY=VALUE", help="Override of that config.")
-@click.option("--gym-python", metavar="PATH", help="Python of the Gym that rebuilds; by default gym on PATH.")
+@rebuilding_python_option
 @format_option
 def evidence(
     side: str,

@@ -12,6 +12,7 @@ from typing import Any, cast
 
 import click
 
+from gymbal.cli.exit_codes import BROKEN_PIPE_EXIT, INTERRUPTED_EXIT, UNWRITABLE_EXIT
 from gymbal.errors import GymbalError
 from gymbal.version import __version__
 
@@ -25,13 +26,6 @@ COMMANDS = {
     "skills": ("gymbal.cli.skills", "List and install the agent skills."),
 }
 """Command -> the module that holds a click command of the same name, and its one-line help."""
-
-BROKEN_PIPE_EXIT = 141
-"""128 + SIGPIPE: what a shell shows for a program whose reader went away."""
-INTERRUPTED_EXIT = 130
-"""128 + SIGINT."""
-UNWRITABLE_EXIT = 2
-"""Standard output cannot be written: the disk is full, for one."""
 
 
 class _ReaderGoneError(Exception):

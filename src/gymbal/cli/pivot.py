@@ -17,9 +17,11 @@ from gymbal.cli.pivot_select import select_command
 from gymbal.cli.pivot_validate import validate_command
 from gymbal.cli.progress import progress_option, shown_progress
 from gymbal.cli.render import emit, format_option
-
-source_format_option = click.option(
-    "--source-format", metavar="NAME", help="Format of SOURCES; by default told by what is in them."
+from gymbal.cli.shared_options import (
+    overwrite_folder_option,
+    source_format_option,
+    threshold_option,
+    tools_option,
 )
 
 
@@ -32,19 +34,13 @@ def pivot() -> None:
 @click.argument("sources", nargs=-1, required=True)
 @click.option("--output", "-o", required=True, help="Folder to write.")
 @click.option("--name", help="Name of the dataset in its Gym config; by default after the folder.")
-@click.option(
-    "--threshold",
-    type=float,
-    help="Least similarity at which texts match; by default that of Gym's config of the target (0.1).",
-)
+@threshold_option
 @selection_options
 @engine_options
 @progress_option
-@click.option("--overwrite", is_flag=True, help="Write into a folder that holds other files too.")
+@overwrite_folder_option
 @source_format_option
-@click.option(
-    "--tools", metavar="FILE", help="JSON list of tool schemas, for trajectories whose source lists none."
-)
+@tools_option
 @format_option
 def build_command(
     sources: tuple[str, ...],

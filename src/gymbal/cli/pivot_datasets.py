@@ -5,6 +5,12 @@ from __future__ import annotations
 import click
 
 from gymbal.cli.render import emit, format_option
+from gymbal.cli.shared_options import (
+    block_name_option,
+    overwrite_file_option,
+    target_of_rows_option,
+    threshold_option,
+)
 
 
 @click.command("audit")
@@ -17,9 +23,7 @@ from gymbal.cli.render import emit, format_option
     metavar="FILE",
     help="File of trajectories that the rows were made of; give the option once for each.",
 )
-@click.option(
-    "--target", metavar="NAME", help="Verifier of the rows; by default told by config and first row."
-)
+@target_of_rows_option
 @click.option(
     "--source-format", metavar="NAME", help="Format of the sources; by default told by what is in them."
 )
@@ -105,21 +109,15 @@ def stats_command(path: str, other: str | None, format: str) -> None:
 @click.command("config")
 @click.argument("dataset")
 @click.option("--output", "-o", required=True, metavar="YAML", help="File to write.")
-@click.option("--name", help="Begins the names of the config's blocks; by default after the rows' agent.")
-@click.option(
-    "--target", metavar="NAME", help="Verifier of the rows; by default told by config and first row."
-)
-@click.option(
-    "--threshold",
-    type=float,
-    help="Least similarity at which texts match; by default that of Gym's config of the target (0.1).",
-)
+@block_name_option
+@target_of_rows_option
+@threshold_option
 @click.option(
     "--type",
     type=click.Choice(("train", "validation")),
     help="What Gym is to use a file for; for a split folder, the side to take alone.",
 )
-@click.option("--overwrite", is_flag=True, help="Replace a file that exists.")
+@overwrite_file_option
 @click.option("--check", is_flag=True, help="Let the `gym env validate` of NeMo Gym read the config.")
 @click.option(
     "--gym-python", metavar="PATH", help="Python that NeMo Gym is installed for; by default gym on PATH."

@@ -5,6 +5,12 @@ from __future__ import annotations
 import click
 
 from gymbal.cli.render import emit, format_option
+from gymbal.cli.shared_options import (
+    block_name_option,
+    kept_threshold_option,
+    overwrite_folder_option,
+    split_option,
+)
 from gymbal.model.export import ExportTarget
 
 
@@ -19,10 +25,10 @@ from gymbal.model.export import ExportTarget
     metavar="PATH",
     help="Chat template of the policy, or the folder of its tokenizer: renders the prompts, tools and all.",
 )
-@click.option("--split", help="Divide by task: train=0.95,validation=0.05.")
-@click.option("--name", help="Begins the names of the config's blocks; by default after the rows' agent.")
-@click.option("--threshold", type=float, help="Least share of common words; by default that of PIVOTS.")
-@click.option("--overwrite", is_flag=True, help="Write into a folder that holds other files too.")
+@split_option
+@block_name_option
+@kept_threshold_option
+@overwrite_folder_option
 @format_option
 def export_command(
     pivots: str,

@@ -8,25 +8,23 @@ import click
 
 from gymbal.cli.pivot_options import build_options, unsplit_options
 from gymbal.cli.render import emit, format_option
+from gymbal.cli.shared_options import (
+    overwrite_file_option,
+    source_format_option,
+    threshold_option,
+    tools_option,
+)
 
 
 @click.command("index")
 @click.argument("sources", nargs=-1, required=True)
 @click.option("--output", "-o", required=True, metavar="FILE", help="File to write.")
 @click.option("--name", help="Name of the dataset in its Gym config; by default after the file.")
-@click.option(
-    "--threshold",
-    type=float,
-    help="Least similarity at which texts match; by default that of Gym's config of the target (0.1).",
-)
+@threshold_option
 @unsplit_options
-@click.option("--overwrite", is_flag=True, help="Replace a file that exists.")
-@click.option(
-    "--source-format", metavar="NAME", help="Format of SOURCES; by default told by what is in them."
-)
-@click.option(
-    "--tools", metavar="FILE", help="JSON list of tool schemas, for trajectories whose source lists none."
-)
+@overwrite_file_option
+@source_format_option
+@tools_option
 @format_option
 def index_command(
     sources: tuple[str, ...],

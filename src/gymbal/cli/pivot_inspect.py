@@ -5,13 +5,12 @@ from __future__ import annotations
 import click
 
 from gymbal.cli.render import emit, format_option
+from gymbal.cli.shared_options import source_format_option
 
 
 @click.command("inspect")
 @click.argument("sources", nargs=-1, required=True)
-@click.option(
-    "--source-format", metavar="NAME", help="Format of SOURCES; by default told by what is in them."
-)
+@source_format_option
 @click.option(
     "--call-count-field",
     metavar="NAME",

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from gymbal.cli.shared_options import split_option
+
 if TYPE_CHECKING:
     from gymbal.pivot.options import BuildOptions
 
@@ -79,7 +81,6 @@ _TARGET_OPTIONS = (
     ),
     click.option("--harness", metavar="NAME", help="Which of the target's harnesses, where it has some."),
 )
-_SPLIT = click.option("--split", help="Divide by task: train=0.95,validation=0.05.")
 
 _ENGINE_OPTIONS = (
     click.option(
@@ -106,7 +107,7 @@ def engine_options(command: Command) -> Command:
 
 def selection_options(command: Command) -> Command:
     """Add the options to a command, in the order of the list."""
-    return unsplit_options(_SPLIT(command))
+    return unsplit_options(split_option(command))
 
 
 def unsplit_options(command: Command) -> Command:

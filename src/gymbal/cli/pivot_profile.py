@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
+from gymbal.cli.exit_codes import INTERRUPTED_EXIT
 from gymbal.cli.render import emit, format_option
 from gymbal.errors import UsageError
 
 if TYPE_CHECKING:
     from gymbal.model.profile_report import ProfileProgress, ProfileReport
-
-INTERRUPTED_EXIT = 130
 
 _ASKING = (
     click.option("--base-url", metavar="URL", help="Endpoint to ask, up to its /v1."),

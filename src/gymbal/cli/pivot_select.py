@@ -7,14 +7,20 @@ from typing import Any
 import click
 
 from gymbal.cli.render import emit, format_option
+from gymbal.cli.shared_options import (
+    block_name_option,
+    kept_threshold_option,
+    overwrite_folder_option,
+    split_option,
+)
 
 
 @click.command("select")
 @click.argument("pivots")
 @click.option("--profile", required=True, metavar="FILE", help="Profile of the pivots under one policy.")
 @click.option("--output", "-o", required=True, help="Folder to write.")
-@click.option("--name", help="Begins the names of the config's blocks; by default after the rows' agent.")
-@click.option("--threshold", type=float, help="Least share of common words; by default that of PIVOTS.")
+@block_name_option
+@kept_threshold_option
 @click.option("--max-rate", type=float, help="Leave out pivots with a higher pass rate.")
 @click.option(
     "--target-rate", type=float, help="Prefer pivots whose pass rate is nearest; by default the hardest."
@@ -56,9 +62,9 @@ from gymbal.cli.render import emit, format_option
     show_default=True,
     help="Words in a row that make a pivot share a task with an evaluation.",
 )
-@click.option("--split", help="Divide by task: train=0.95,validation=0.05.")
+@split_option
 @click.option("--seed", type=int, default=0, show_default=True, help="Breaks ties between equal rates.")
-@click.option("--overwrite", is_flag=True, help="Write into a folder that holds other files too.")
+@overwrite_folder_option
 @format_option
 def select_command(
     pivots: str,

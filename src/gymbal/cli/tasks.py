@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from gymbal.cli.render import emit, format_option
+from gymbal.cli.shared_options import agent_option
 
 
 @click.command()
@@ -12,7 +13,7 @@ from gymbal.cli.render import emit, format_option
 @click.argument("right")
 @click.option("--limit", type=click.IntRange(1), default=10, show_default=True, help="Tasks to show.")
 @click.option("--metric", default="mean/reward", show_default=True, help="Metric to compare, by Gym's name.")
-@click.option("--agent", help="Agent to compare, where a run holds several.")
+@agent_option
 @format_option
 def tasks(left: str, right: str, limit: int, metric: str, agent: str | None, format: str) -> None:
     """List the tasks that moved most from LEFT to RIGHT, with both answers.

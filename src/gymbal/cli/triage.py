@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from gymbal.cli.render import emit, format_option
+from gymbal.cli.shared_options import agent_option, rebuilding_python_option
 from gymbal.cli.side_options import evidence_beside, side_options
 
 
@@ -20,7 +21,7 @@ from gymbal.cli.side_options import evidence_beside, side_options
     show_default=True,
     help="Metric to compare, by Gym's name; may be repeated.",
 )
-@click.option("--agent", help="Agent to compare, where a run holds several.")
+@agent_option
 @click.option(
     "--level", type=click.FloatRange(0.5, 0.999), default=0.95, show_default=True, help="Of intervals."
 )
@@ -39,7 +40,7 @@ from gymbal.cli.side_options import evidence_beside, side_options
 )
 @click.option("--strict", is_flag=True, help="Exit with 4 when a cause could not be checked.")
 @side_options
-@click.option("--gym-python", metavar="PATH", help="Python of the Gym that rebuilds; by default gym on PATH.")
+@rebuilding_python_option
 @click.option("--gym-repo", metavar="DIR", help="Clone of NeMo Gym, to say what two commits differ in.")
 @click.pass_context
 def triage(
