@@ -14,7 +14,7 @@ from rich.console import Console
 from gymbal.commands.triage import triage_runs
 from gymbal.model.finding import Rung
 from gymbal.report.markdown import to_markdown
-from gymbal.report.terminal import print_document
+from gymbal.report.terminal import to_terminal
 from gymbal.report.triage import triage_document
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "runs"
@@ -118,9 +118,8 @@ def test_other_method_asks_for_the_evidence_and_grades_again(sides: tuple[Path, 
 
 def test_terminal_and_markdown_show_lines_that_can_be_pasted(sides: tuple[Path, Path]) -> None:
     report = triage_runs(*sides)
-    out = StringIO()
-    print_document(triage_document(report), Console(file=out, width=60))
-    pasted = out.getvalue().partition("Commands for that\n")[2].replace("\\\n", " ")
+    shown = to_terminal(triage_document(report), Console(file=StringIO(), width=60))
+    pasted = shown.partition("Commands for that\n")[2].replace("\\\n", " ")
     wanted = [word for text in report.verdict.commands for word in shlex.split(text)]
     assert shlex.split(pasted) == wanted
     fenced = to_markdown(triage_document(report)).partition("```bash\n")[2].partition("\n```")[0]

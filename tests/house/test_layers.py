@@ -186,6 +186,22 @@ def prints(file: Path, source: str) -> Iterator[Violation]:
                     yield Violation(node.lineno, "a standard stream from sys")
 
 
+def report_writes(file: Path, source: str) -> Iterator[Violation]:
+    """Writes to any stream, and what a console prints without capturing it."""
+    tree = ast.parse(source)
+    captured: set[ast.AST] = set()
+    for node in ast.walk(tree):
+        match node:
+            case ast.With(items=[ast.withitem(ast.Call(func=ast.Attribute(attr="capture")))], body=body):
+                captured.update(inner for statement in body for inner in ast.walk(statement))
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(func=ast.Attribute(attr="write" | "writelines" as name)):
+                yield Violation(node.lineno, f".{name}()")
+            case ast.Call(func=ast.Attribute(attr="print")) if node not in captured:
+                yield Violation(node.lineno, ".print() outside of a capture")
+
+
 def imports_from(modules: set[str], source: str) -> list[Violation]:
     return [
         Violation(item.line, item.names[0])
@@ -241,6 +257,10 @@ def test_slow_packages_are_imported_late() -> None:
 
 def test_prints_stand_only_in_the_command_line() -> None:
     assert found_in((file for file in source_files() if file.parts[0] != "cli"), prints) == []
+
+
+def test_reports_are_returned_and_not_written() -> None:
+    assert found_in(source_files("report"), report_writes) == []
 
 
 def test_network_is_used_only_to_ask_an_endpoint() -> None:
@@ -323,6 +343,8 @@ def test_package_check_sees_a_planted_import(file: str, source: str) -> None:
         (prints, "print(1)"),
         (prints, "sys.stdout.write('x')"),
         (prints, "from sys import stderr"),
+        (report_writes, "console.file.write('x')"),
+        (report_writes, "with console.capture():\n    pass\nconsole.print('x')"),
         (early_imports, "try:\n    import omegaconf\nexcept ImportError:\n    pass"),
         (network_imports, "def f():\n    import http.client"),
         (network_imports, "from urllib import request"),
@@ -332,6 +354,12 @@ def test_package_check_sees_a_planted_import(file: str, source: str) -> None:
 )
 def test_checks_see_a_planted_fault(check: Check, source: str) -> None:
     assert list(check(Path("model/run.py"), source))
+
+
+def test_report_check_allows_what_is_captured() -> None:
+    assert not list(
+        report_writes(Path("report/x.py"), "with console.capture() as c:\n    console.print('x')")
+    )
 
 
 def test_early_import_check_allows_a_late_one() -> None:

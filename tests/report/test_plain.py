@@ -25,7 +25,7 @@ from gymbal.report.document import (
     paragraph,
 )
 from gymbal.report.plain import to_plain
-from gymbal.report.terminal import print_document
+from gymbal.report.terminal import to_terminal
 
 RUNS = Path(__file__).parents[2] / "examples" / "runs"
 
@@ -69,10 +69,10 @@ DOCUMENTS = st.builds(
 
 
 def by_rich(document: Document, width: int) -> str:
-    out = io.StringIO()
-    console = Console(file=out, width=width, force_terminal=False, highlight=False, markup=False, emoji=False)
-    print_document(document, console)
-    return out.getvalue()
+    console = Console(
+        file=io.StringIO(), width=width, force_terminal=False, highlight=False, markup=False, emoji=False
+    )
+    return to_terminal(document, console)
 
 
 @settings(max_examples=200, deadline=None)

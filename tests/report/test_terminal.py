@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from gymbal.report.document import Bars, Bullets, Document, Section, Table, Text, Tone, cells, paragraph
-from gymbal.report.terminal import print_document
+from gymbal.report.terminal import to_terminal
 
 DOCUMENT = Document(
     "left -> right: noise",
@@ -36,8 +36,9 @@ def printed(width: int, *, terminal: bool = False, no_color: bool = False) -> st
     console = Console(
         file=out, width=width, force_terminal=terminal, no_color=no_color, markup=False, emoji=False
     )
-    print_document(DOCUMENT, console)
-    return out.getvalue()
+    text = to_terminal(DOCUMENT, console)
+    assert out.getvalue() == ""
+    return text
 
 
 @pytest.mark.parametrize("width", [40, 80, 200])

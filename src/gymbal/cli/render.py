@@ -44,9 +44,10 @@ def _print(document: Document) -> None:
         if text is not None:
             click.echo(text, nl=False)
             return
-    from gymbal.report.terminal import print_document
+    from gymbal.report.terminal import to_terminal
 
-    print_document(document)
+    # click would take wanted colours away in a pipe, and give an ASCII terminal bytes of UTF-8.
+    print(to_terminal(document), end="")
 
 
 def _may_have_colour() -> bool:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import NamedTuple
+
 from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table as RichTable
@@ -20,29 +23,36 @@ STYLES = {
 }
 
 
-def print_document(document: Document, console: Console | None = None) -> None:
-    """Print `document` to `console`, by default standard output."""
+def to_terminal(document: Document, console: Console | None = None) -> str:
+    """Return `document` in the width and colours of `console`, by default that of standard output."""
     out = console or Console(highlight=False, markup=False, emoji=False)
     with out.capture() as capture:
-        _print_sections(document, out)
+        for part in _printed(document, out.width):
+            out.print(part.shown, soft_wrap=part.is_pasted)
     # Rich fills every line to the full width; nobody wants those spaces in a file or a clipboard.
-    lines = (line.rstrip(" ") for line in capture.get().splitlines())
-    out.file.write("\n".join(lines) + "\n")
+    return "\n".join(line.rstrip(" ") for line in capture.get().splitlines()) + "\n"
 
 
-def _print_sections(document: Document, out: Console) -> None:
-    out.print(RichText(visible(document.title), style="bold"))
+class _Printed(NamedTuple):
+    shown: RichText | RichTable | Padding
+    is_pasted: bool = False
+    """Whether it goes into a shell: it is broken where a shell can take it, and nowhere else."""
+
+
+def _printed(document: Document, width: int) -> Iterator[_Printed]:
+    yield _Printed(RichText(visible(document.title), style="bold"))
     for section in document.sections:
-        out.print()
+        yield _Printed(RichText())
         if section.title:
-            out.print(RichText(visible(section.title), style="bold"))
+            yield _Printed(RichText(visible(section.title), style="bold"))
         for block in section.blocks:
             if isinstance(block, Commands):
                 for line in block.lines:
-                    for shown in command_lines(line, out.width):
-                        out.print(RichText(shown), crop=False, soft_wrap=True)
+                    for shown in command_lines(line, width):
+                        yield _Printed(RichText(shown), is_pasted=True)
             else:
-                out.print(Padding(_renderable(block), (0, 0, 0, INDENT if section.title else 0)))
+                indent = INDENT if section.title else 0
+                yield _Printed(Padding(_renderable(block), (0, 0, 0, indent)))
 
 
 def _renderable(block: Paragraph | Bullets | Table | Bars) -> RichText | RichTable:
