@@ -15,7 +15,8 @@ from gymbal.commands.pivot_validate import pivot_validate
 from gymbal.model.pivot import BuildMetrics
 from gymbal.model.target import Target
 from gymbal.pivot.options import BuildOptions
-from gymbal.readers.gym_rollouts import read_gym_rollouts
+from gymbal.readers.base.format import ReadOptions
+from gymbal.readers.gym_rollouts import read
 
 MODEL_CALLS = {
     # MC O C O MC O M: 4
@@ -130,7 +131,7 @@ def test_parallel_calls_become_batches(acceptance_data: Path, tmp_path: Path) ->
 def test_bytes_of_real_items_survive(acceptance_data: Path, tmp_path: Path) -> None:
     source = acceptance_data / "trajectories" / "nemo_gym_rollouts" / "finance_sec_search.rollouts.jsonl"
     build(source, tmp_path)
-    trajectories = {trajectory.source.line: trajectory for trajectory in read_gym_rollouts(source)}
+    trajectories = {trajectory.source.line: trajectory for trajectory in read(source, ReadOptions())}
     for line in (tmp_path / "dataset" / "pivots.jsonl").read_bytes().splitlines():
         info = json.loads(line)["pivot_info"]
         trajectory = trajectories[info["line"]]

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from gymbal.errors import InputError
-from gymbal.io.ledger import Ledger
 from gymbal.model.item import ItemKind
 from gymbal.model.trajectory import Trajectory
-from gymbal.readers.gym_rollouts import read_gym_rollouts
+from gymbal.readers.base.format import ReadOptions
+from gymbal.readers.gym_rollouts import read
 
 MESSAGE = {
     "type": "message",
@@ -28,10 +28,10 @@ def row(output: list[Any], **fields: Any) -> dict[str, Any]:
     return {"responses_create_params": params, "response": {"output": output}, "reward": 1.0} | fields
 
 
-def read_text(tmp_path: Path, text: str | bytes, **options: Any) -> list[Trajectory]:
+def read_text(tmp_path: Path, text: str | bytes) -> list[Trajectory]:
     path = tmp_path / "rollouts.jsonl"
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    return list(read_gym_rollouts(path, **options))
+    return list(read(path, ReadOptions()))
 
 
 def read_one(tmp_path: Path, record: dict[str, Any]) -> Trajectory:
@@ -272,19 +272,6 @@ def test_read_tells_a_torn_last_line_from_a_wrong_file(tmp_path: Path) -> None:
     assert (caught.value.line, caught.value.offset) == (2, len(good))
 
 
-def test_read_counts_bad_rows_when_asked_to_collect(tmp_path: Path) -> None:
-    ledger = Ledger()
-    good = json.dumps(row([MESSAGE])) + "\n"
-    found = read_text(tmp_path, good + "{}\n" + good, on_bad_row="collect", ledger=ledger)
-    assert len(found) == 2
-    assert (ledger.read, ledger.kept, dict(ledger.dropped)) == (3, 2, {"not_a_rollout": 1})
-
-
-def test_read_refuses_a_file_without_one_good_row(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="is not a rollout"):
-        read_text(tmp_path, "{}\n{}\n", on_bad_row="collect")
-
-
 def test_read_takes_an_empty_file_for_no_rollouts(tmp_path: Path) -> None:
     assert read_text(tmp_path, "") == []
 
@@ -328,7 +315,7 @@ def test_read_takes_the_call_count_from_the_field_that_is_named(tmp_path: Path) 
     path.write_text(json.dumps(row([MESSAGE], num_turns=4, stats={"calls": 3.0, "odd": 2.5})) + "\n")
 
     def count(field: str | None) -> tuple[int | None, str | None]:
-        (trajectory,) = read_gym_rollouts(path, call_count_field=field)
+        (trajectory,) = read(path, ReadOptions(call_count_field=field))
         return trajectory.call_count, trajectory.call_count_field
 
     assert count(None) == (4, "num_turns")

@@ -16,14 +16,6 @@ class Ledger:
     kept: int = 0
     dropped: Counter[str] = field(default_factory=Counter)
 
-    def keep(self) -> None:
-        self.read += 1
-        self.kept += 1
-
-    def drop(self, reason: str) -> None:
-        self.read += 1
-        self.dropped[reason] += 1
-
     def check(self) -> None:
         """Raise LedgerMismatchError unless every row read is accounted for."""
         if self.read != self.kept + self.dropped.total():

@@ -10,14 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Literal, NoReturn
+from typing import NoReturn
 
 import msgspec
 from msgspec import Raw, field
 
 from gymbal.errors import InputError
 from gymbal.io.decode import check_utf8, json_problem
-from gymbal.io.ledger import Ledger
 from gymbal.io.shards import ByteRange
 from gymbal.model.item import MODEL_WRITTEN, Item, ItemKind
 from gymbal.model.trajectory import CutEvidence, RecordedCut, Source, Trajectory
@@ -38,9 +37,6 @@ from gymbal.readers.base.responses import (
 )
 
 NAME = "gym_rollouts"
-
-BAD_ROW = "not_a_rollout"
-"""Reason in the ledger for a line that is not one."""
 
 _TASK_FIELDS = (*TASK_FIELDS, "uuid", "id")
 """A rollout repeats the fields of its input row, so that these too name the task and not the attempt."""
@@ -89,42 +85,13 @@ def matches(head: Head) -> bool:
 
 
 def read(path: Path, options: ReadOptions) -> Iterator[Trajectory]:
-    """Yield the rollouts of one file in order, holding one line at a time; raise InputError at a bad one."""
-    return read_gym_rollouts(path, call_count_field=options.call_count_field, part=options.part)
+    """Yield the rollouts of one file in order.
 
-
-def read_gym_rollouts(
-    path: Path,
-    *,
-    on_bad_row: Literal["raise", "collect"] = "raise",
-    ledger: Ledger | None = None,
-    call_count_field: str | None = None,
-    part: ByteRange | None = None,
-) -> Iterator[Trajectory]:
-    """Yield the rollouts of one file in order, those of a `part` of it where it holds one per line.
-
-    One line is held at a time; a file that is one JSON document is read whole. A bad rollout raises
-    InputError with its line and byte; with `on_bad_row="collect"` it is counted in `ledger` instead and
-    passed over. A file that cannot be read, is neither JSON nor JSON Lines from its first line on, or holds
-    bad rollouts alone raises InputError either way.
+    One line is held at a time; a file that is one JSON document is read whole. Raises InputError for a file
+    that cannot be read, and, with its line and byte, for a record that is no rollout.
     """
-    count = Ledger() if ledger is None else ledger
-    first_error: InputError | None = None
-    any_good = False
-    for record in _records(path, part):
-        try:
-            trajectory = _read_row(path, record, call_count_field)
-        except InputError as error:
-            if on_bad_row == "raise":
-                raise
-            first_error = first_error or error
-            count.drop(BAD_ROW)
-            continue
-        any_good = True
-        count.keep()
-        yield trajectory
-    if first_error is not None and not any_good:
-        raise first_error
+    for record in _records(path, options.part):
+        yield _read_row(path, record, options.call_count_field)
 
 
 def _records(path: Path, part: ByteRange | None) -> Iterator[Record]:
