@@ -16,14 +16,16 @@ from gymbal.io.profile_file import read_profile
 from gymbal.io.remote import path_of
 from gymbal.model.selection import SelectionMetrics
 from gymbal.pivot.build import CARD, CONFIG, DESCRIPTIONS, METRICS, check_name_and_threshold
+from gymbal.pivot.lines import rows_files
 from gymbal.pivot.row import agent_name
 from gymbal.pivot.selection.card import card
 from gymbal.pivot.selection.contamination import Avoided
-from gymbal.pivot.selection.counts import Setting, encode_metrics
+from gymbal.pivot.selection.counts import Setting
 from gymbal.pivot.selection.options import SelectOptions, check_options
 from gymbal.pivot.selection.rates import Rates, rates_of
 from gymbal.pivot.selection.select import select
-from gymbal.pivot.selection.write import LAYOUTS, SELECTED, rows_files, write_lines
+from gymbal.pivot.selection.write import LAYOUTS, SELECTED, write_lines
+from gymbal.pivot.tally import encode_metrics
 
 
 def pivot_select(
@@ -61,7 +63,7 @@ def pivot_select(
     scoring = scoring_of(opened, agent, threshold)
     check_name_and_threshold(dataset, scoring.threshold)
     setting = Setting(dataset, str(pivots), str(profile), chosen, tuple(map(str, avoid)), scoring.unwritten)
-    files = rows_files(chosen)
+    files = rows_files(chosen.split)
     with atomic_folder(
         target, names=(*files.values(), SELECTED, *DESCRIPTIONS), earlier=LAYOUTS, overwrite=overwrite
     ) as folder:

@@ -18,10 +18,11 @@ from gymbal.pivot.config import config_yaml
 from gymbal.pivot.filters import JudgeWanted
 from gymbal.pivot.groups import Groups
 from gymbal.pivot.lines import ROWS, ROWS_OF_PART, SKIPPED, rows_files, write_lines
-from gymbal.pivot.metrics import encode_metrics, metrics_of
+from gymbal.pivot.metrics import metrics_of
 from gymbal.pivot.options import BuildOptions, check_options
 from gymbal.pivot.row import DATASET_NAME
 from gymbal.pivot.shard import PlacedShard, WrittenShard, join_shards
+from gymbal.pivot.tally import encode_metrics
 from gymbal.verify import Comparator, ComparatorConfig
 
 METRICS, CONFIG, CARD = "metrics.json", "config.yaml", "README.md"
@@ -89,7 +90,7 @@ def build_from_shards(
 
 def dataset_folder(output: Path, options: BuildOptions, *, overwrite: bool) -> AbstractContextManager[Path]:
     """The folder to fill, which becomes `output` when all went well."""
-    names = (*rows_files(options).values(), *DESCRIPTIONS)
+    names = (*rows_files(options.split).values(), *DESCRIPTIONS)
     return atomic_folder(output, names=names, earlier=LAYOUTS, overwrite=overwrite)
 
 
@@ -97,7 +98,7 @@ def write_descriptions(
     folder: Path, output: Path, metrics: BuildMetrics, threshold: float, options: BuildOptions
 ) -> None:
     """Write what goes with the rows: metrics, config and card."""
-    paths = {part: str(output / file) for part, file in rows_files(options).items()}
+    paths = {part: str(output / file) for part, file in rows_files(options.split).items()}
     (folder / METRICS).write_bytes(encode_metrics(metrics))
     (folder / CONFIG).write_bytes(config_yaml(metrics.dataset, threshold, paths, target=options.target))
     (folder / CARD).write_bytes(card(metrics, threshold, options.target))

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-
 from gymbal.model.pivot import BuildMetrics
 from gymbal.model.target import Target
+from gymbal.pivot.card_sections import count_section, count_table, options_section
 from gymbal.pivot.parse import LABEL
 from gymbal.pivot.row import agent_name
 from gymbal.pivot.targets.servers import SERVERS
@@ -44,28 +42,13 @@ def card(metrics: BuildMetrics, threshold: float, target: Target = Target.SINGLE
     )
     counts = {"candidates": metrics.candidates, "kept": metrics.kept}
     lines = [
-        head + _table("what", counts),
-        _section("Kept rows by side of the split", "side", metrics.parts),
-        _section("Kept rows by label", "label", metrics.split),
-        _section("Skipped candidates by reason", "reason", metrics.skipped),
-        _section("Source trajectories by reward", "reward", metrics.source_rewards),
-        _section("Tasks by the rewards of their trajectories", "rewards", metrics.groups),
-        _options(metrics.options),
+        head + count_table("what", counts),
+        count_section("Kept rows by side of the split", "side", metrics.parts),
+        count_section("Kept rows by label", "label", metrics.split),
+        count_section("Skipped candidates by reason", "reason", metrics.skipped),
+        count_section("Source trajectories by reward", "reward", metrics.source_rewards),
+        count_section("Tasks by the rewards of their trajectories", "rewards", metrics.groups),
+        options_section("Built with", metrics.options),
         "## Before training\n\n" + "".join(f"- {note}\n" for note in metrics.notes),
     ]
     return "\n".join(line for line in lines if line).encode()
-
-
-def _section(title: str, head: str, counts: Mapping[str, int]) -> str:
-    present = {name: count for name, count in counts.items() if count}
-    return f"## {title}\n\n{_table(head, present)}" if present else ""
-
-
-def _options(options: Mapping[str, object]) -> str:
-    lines = "".join(f"- `{name}`: `{json.dumps(value)}`\n" for name, value in options.items())
-    return f"## Built with\n\n{lines}" if options else ""
-
-
-def _table(head: str, counts: Mapping[str, int]) -> str:
-    rows = "".join(f"| {name} | {count} |\n" for name, count in counts.items())
-    return f"| {head} | count |\n| --- | ---: |\n{rows}"

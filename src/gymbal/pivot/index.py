@@ -37,10 +37,11 @@ from gymbal.pivot.build import comparator_of
 from gymbal.pivot.candidate import Candidate, Judged
 from gymbal.pivot.filters import JudgeWanted
 from gymbal.pivot.lines import without_duplicate
-from gymbal.pivot.metrics import Tally, count_candidate, count_trajectory
+from gymbal.pivot.metrics import count_candidate, count_trajectory
 from gymbal.pivot.options import BuildOptions, without_filters
 from gymbal.pivot.row import Row, agent_name
 from gymbal.pivot.split import PARTS
+from gymbal.pivot.tally import Tally
 
 MAGIC = b'{"index":'
 """How an index starts. A pivot row starts with another field."""

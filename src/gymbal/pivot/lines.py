@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import BinaryIO
@@ -14,21 +14,22 @@ from gymbal.model.pivot import Refusal, Skipped, SkipReason
 from gymbal.model.trajectory import Source, Trajectory
 from gymbal.pivot.candidate import Candidate, Judged
 from gymbal.pivot.filters import JudgeWanted
-from gymbal.pivot.metrics import CandidateCounts, Tally, count_trajectory
-from gymbal.pivot.options import BuildOptions
+from gymbal.pivot.metrics import CandidateCounts, count_trajectory
+from gymbal.pivot.options import BuildOptions, SplitPart
 from gymbal.pivot.row import Row
 from gymbal.pivot.split import PARTS, side_of
+from gymbal.pivot.tally import Tally
 
 ROWS, SKIPPED = "pivots.jsonl", "skipped.jsonl"
 ROWS_OF_PART = {name: f"{name}.jsonl" for name in PARTS}
 """File of each side of a split."""
 
 
-def rows_files(options: BuildOptions) -> dict[str, str]:
+def rows_files(split: Sequence[SplitPart]) -> dict[str, str]:
     """File name of the rows of each side of the split; without one all rows are for training."""
-    if not options.split:
+    if not split:
         return {PARTS[0]: ROWS}
-    return {part.name: ROWS_OF_PART[part.name] for part in options.split}
+    return {part.name: ROWS_OF_PART[part.name] for part in split}
 
 
 def write_lines(trajectories: Iterable[Trajectory], folder: Path, judge: JudgeWanted) -> Tally:
@@ -55,7 +56,7 @@ def open_lines(folder: Path, options: BuildOptions) -> Iterator[tuple[dict[str, 
         skipped = stack.enter_context((folder / SKIPPED).open("wb", buffering=WRITE_BUFFER_BYTES))
         rows = {
             part: GatheredWriter(stack.enter_context((folder / file).open("wb", buffering=0)))
-            for part, file in rows_files(options).items()
+            for part, file in rows_files(options.split).items()
         }
         yield rows, skipped
         for writer in rows.values():

@@ -9,7 +9,6 @@ from itertools import compress, repeat
 import msgspec
 
 from gymbal.errors import LedgerMismatchError
-from gymbal.io.printable import encode_printable
 from gymbal.model.pivot import (
     ACT,
     TEXT,
@@ -32,9 +31,7 @@ from gymbal.pivot.notes import notes_on
 from gymbal.pivot.options import BuildOptions, MixedGroups, shown_options
 from gymbal.pivot.reasoning import is_hoisted, is_interleaved
 from gymbal.pivot.row import Row
-
-Tally = Counter[tuple[str, str]]
-"""Count by (group, name), such as ("skipped", "open_call"). Tallies of parts add up to that of the whole."""
+from gymbal.pivot.tally import Tally, group_counts, in_order
 
 _Shape = tuple[object, ...]
 _MOST_SHAPES = 4096
@@ -229,20 +226,8 @@ def metrics_of(tally: Tally, dataset: str, options: BuildOptions, groups: Groups
     return msgspec.structs.replace(metrics, notes=tuple(notes_on(metrics)))
 
 
-def encode_metrics(metrics: BuildMetrics) -> bytes:
-    """Indented JSON with sorted keys; equal metrics give equal bytes."""
-    return msgspec.json.format(encode_printable(metrics, order="sorted"), indent=2) + b"\n"
-
-
 def _group(tally: Tally, group: str, names: Iterable[str] = ()) -> dict[str, int]:
-    """Counts of one group. A closed group lists all its `names`, so that a zero is said and not left out."""
-    counts = {str(name): 0 for name in names}
-    counts.update({name: count for (of, name), count in tally.items() if of == group})
-    return dict(sorted(counts.items(), key=_by_number_then_name))
-
-
-def _by_number_then_name(item: tuple[str, int]) -> tuple[int, str]:
-    return (int(item[0]) if item[0].isdecimal() else 0, item[0])
+    return in_order(group_counts(tally, group, names))
 
 
 def _shares(counts: Mapping[str, int], total: int) -> dict[str, float]:

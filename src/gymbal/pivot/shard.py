@@ -26,9 +26,10 @@ from gymbal.pivot.draft import Draft, DraftLine, DraftsEnd, read_drafts, read_en
 from gymbal.pivot.filters import JudgeWanted
 from gymbal.pivot.label import Label
 from gymbal.pivot.lines import SKIPPED, duplicate_refusal, judged_lines, rows_files, skipped_line
-from gymbal.pivot.metrics import Tally, count_outcome
+from gymbal.pivot.metrics import count_outcome
 from gymbal.pivot.options import BuildOptions
 from gymbal.pivot.row import KEY_BYTES, Row
+from gymbal.pivot.tally import Tally
 
 
 class _Rest(msgspec.Struct):
@@ -122,7 +123,7 @@ def _placed(
     shards: Iterable[Path], folder: Path, options: BuildOptions, tally: Tally
 ) -> Iterator[PlacedShard]:
     """Yield each shard with a place in the files of `folder`, and add its counts to `tally`."""
-    files = {side: folder / name for side, name in rows_files(options).items()}
+    files = {side: folder / name for side, name in rows_files(options.split).items()}
     for path in files.values():
         path.touch()
     ends = dict.fromkeys(files, 0)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-
 from gymbal.model.selection import SelectionMetrics
 from gymbal.model.target import Target
+from gymbal.pivot.card_sections import count_section, options_section
 from gymbal.pivot.targets.servers import SERVERS
 
 _HEAD = """\
@@ -40,12 +38,12 @@ def card(metrics: SelectionMetrics, agent: str, threshold: float, target: Target
     )
     lines = [
         head + _funnel(metrics),
-        _section("Candidates by their rewards", "rewards", metrics.rates),
-        _section("Rows by pass rate", "pass rate", metrics.pass_rates),
-        _section("Rows by side of the split", "side", metrics.parts),
-        _section("Rows by label", "label", metrics.split),
-        _section("Rows by domain", "domain", metrics.domains),
-        _options(metrics.options),
+        count_section("Candidates by their rewards", "rewards", metrics.rates),
+        count_section("Rows by pass rate", "pass rate", metrics.pass_rates),
+        count_section("Rows by side of the split", "side", metrics.parts),
+        count_section("Rows by label", "label", metrics.split),
+        count_section("Rows by domain", "domain", metrics.domains),
+        options_section("Selected with", metrics.options),
         "## Before training\n\n" + "".join(f"- {note}\n" for note in metrics.notes),
     ]
     return "\n".join(line for line in lines if line).encode("utf-8", "backslashreplace")
@@ -58,14 +56,3 @@ def _funnel(metrics: SelectionMetrics) -> str:
             out = ", ".join(f"{reason}: {count}" for reason, count in step.left_out.items())
             rows.append(f"| {step.name} | {out} | {step.left} |\n")
     return "## Selection\n\n| step | left out | left |\n| --- | --- | ---: |\n" + "".join(rows)
-
-
-def _section(title: str, head: str, counts: Mapping[str, int]) -> str:
-    present = {name: count for name, count in counts.items() if count}
-    rows = "".join(f"| {name} | {count} |\n" for name, count in present.items())
-    return f"## {title}\n\n| {head} | count |\n| --- | ---: |\n{rows}" if present else ""
-
-
-def _options(options: Mapping[str, object]) -> str:
-    lines = "".join(f"- `{name}`: `{json.dumps(value)}`\n" for name, value in options.items())
-    return f"## Selected with\n\n{lines}" if options else ""

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import msgspec
 
 from gymbal.errors import LedgerMismatchError
-from gymbal.io.printable import encode_printable
 from gymbal.model.pivot import ActionKind
 from gymbal.model.pivot_index import PivotEntry
 from gymbal.model.selection import FunnelStep, RateClass, SelectionMetrics, SelectReason
@@ -18,6 +17,7 @@ from gymbal.pivot.selection.notes import DECIDED, notes_on
 from gymbal.pivot.selection.options import SelectOptions, shown_options
 from gymbal.pivot.selection.order import TrajectoryKey
 from gymbal.pivot.selection.rates import LEVEL, Rate, settled_probability
+from gymbal.pivot.tally import Tally, group_counts
 
 STEPS: tuple[tuple[str, tuple[SelectReason, ...]], ...] = (
     ("one row per id and task", (SelectReason.DUPLICATE, SelectReason.NO_TASK)),
@@ -59,7 +59,7 @@ class Counts:
     """What the pivots so far add up to. Tasks and trajectories of kept rows are held by name."""
 
     def __init__(self) -> None:
-        self._tally: Counter[tuple[str, str]] = Counter()
+        self._tally: Tally = Counter()
         self._tasks: set[str] = set()
         self._trajectories: set[TrajectoryKey] = set()
         self._profiled: set[str] = set()
@@ -94,11 +94,12 @@ class Counts:
         """
         tally = self._tally
         candidates, kept = tally["candidates", ""], tally["kept", ""]
-        skipped = self._group("skipped", SelectReason)
+        skipped = group_counts(tally, "skipped", SelectReason)
         if candidates != kept + sum(skipped.values()):
             raise LedgerMismatchError(f"{candidates} candidates, but {kept} kept and {skipped} skipped")
-        rates = self._group("rates", RateClass)
+        rates = group_counts(tally, "rates", RateClass)
         options = setting.options
+        sides = [part.name for part in options.split]
         metrics = SelectionMetrics(
             dataset=setting.dataset,
             pivots=setting.pivots,
@@ -108,17 +109,17 @@ class Counts:
             skipped=skipped,
             options=shown_options(options, setting.avoid),
             rates=rates,
-            by_label={kind.value: self._group(kind.value, RateClass) for kind in ActionKind},
+            by_label={kind.value: group_counts(tally, kind.value, RateClass) for kind in ActionKind},
             mixed_share=_mixed_share(rates),
             funnel=tuple(_funnel(candidates, skipped)),
-            parts=self._group("parts", (part.name for part in options.split)) if options.split else {},
-            split=self._group("split", ActionKind),
-            tools=self._group("tools"),
-            domains=self._group("domains"),
+            parts=group_counts(tally, "parts", sides) if sides else {},
+            split=group_counts(tally, "split", ActionKind),
+            tools=group_counts(tally, "tools"),
+            domains=group_counts(tally, "domains"),
             tasks=len(self._tasks),
             trajectories=len(self._trajectories),
-            pass_rates=self._group("pass_rates"),
-            samples=self._group("k"),
+            pass_rates=group_counts(tally, "pass_rates"),
+            samples=group_counts(tally, "k"),
             level=LEVEL,
             expected_settled=round(self._settled, 1) if kept and self._is_settled_known else None,
             failed_samples=tally["samples", "failed"],
@@ -132,17 +133,6 @@ class Counts:
         answered = tally["samples", "answered"]
         notes = tuple(notes_on(metrics, answered=answered, unwritten=setting.unwritten))
         return msgspec.structs.replace(metrics, notes=notes)
-
-    def _group(self, group: str, names: Iterable[Any] = ()) -> dict[str, int]:
-        """Counts of one group. A closed group lists all its `names`, zeros too."""
-        counts = {str(name): 0 for name in names}
-        found = {name: count for (of, name), count in self._tally.items() if of == group}
-        counts.update(sorted(found.items(), key=_by_number_then_name))
-        return counts
-
-
-def _by_number_then_name(item: tuple[str, int]) -> tuple[int, str]:
-    return (int(item[0]) if item[0].isdecimal() else 0, item[0])
 
 
 def _of_candidate(entry: PivotEntry, rate: Rate) -> Iterator[tuple[str, str]]:
@@ -175,8 +165,3 @@ def _funnel(candidates: int, skipped: dict[str, int]) -> Iterator[FunnelStep]:
         out = {reason.value: skipped[reason] for reason in reasons if skipped[reason]}
         left -= sum(out.values())
         yield FunnelStep(name=name, left_out=out, left=left)
-
-
-def encode_metrics(metrics: SelectionMetrics) -> bytes:
-    """Indented JSON with sorted keys; equal metrics give equal bytes."""
-    return msgspec.json.format(encode_printable(metrics, order="sorted"), indent=2) + b"\n"

@@ -14,7 +14,7 @@ from gymbal.io.write import WRITE_BUFFER_BYTES
 from gymbal.model.pivot_index import Origin, PivotEntry
 from gymbal.model.selection import NotSelected, SelectedPivot
 from gymbal.pivot.build import DESCRIPTIONS
-from gymbal.pivot.lines import ROWS, ROWS_OF_PART, SKIPPED
+from gymbal.pivot.lines import ROWS, ROWS_OF_PART, SKIPPED, rows_files
 from gymbal.pivot.selection.counts import Counts
 from gymbal.pivot.selection.options import SelectOptions
 from gymbal.pivot.selection.rates import NOT_PROFILED, Rate, Rates, posterior_of
@@ -30,13 +30,6 @@ LAYOUTS = (FILES, FILES_WITH_SPLIT)
 """What a folder of a selection holds."""
 
 
-def rows_files(options: SelectOptions) -> dict[str, str]:
-    """File name of the rows of each side of the split; without one all rows are for training."""
-    if not options.split:
-        return {PARTS[0]: ROWS}
-    return {part.name: ROWS_OF_PART[part.name] for part in options.split}
-
-
 def write_lines(
     entries: Iterable[PivotEntry],
     row: Callable[[PivotEntry], bytes],
@@ -50,7 +43,7 @@ def write_lines(
     `row` gives the row of an entry; it is asked for those that were kept, and for no other.
     """
     counts = Counts()
-    files = rows_files(options)
+    files = rows_files(options.split)
     with ExitStack() as stack:
         streams = {
             file: stack.enter_context((folder / file).open("wb", buffering=WRITE_BUFFER_BYTES))

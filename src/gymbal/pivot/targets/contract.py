@@ -13,6 +13,7 @@ from gymbal.model.target import Target
 from gymbal.pivot.label import Label
 from gymbal.pivot.parse import Check
 from gymbal.pivot.request_tools import Tools
+from gymbal.pivot.targets.json_schema import is_number
 
 Settings = Mapping[str, Any]
 """The block of a resources server in a Gym config, as written."""
@@ -91,7 +92,7 @@ def object_of(row: Fields, name: str) -> Fields:
 def threshold_problem(threshold: Any, default: float) -> str | None:
     """Why nothing reaches a similarity of `threshold`; None where equal texts do."""
     found = default if threshold is None else threshold
-    if isinstance(found, bool) or not isinstance(found, int | float):
+    if not is_number(found):
         return f"the threshold is {str(found)[:80]}, no number"
     return None if found <= 1.0 else f"the threshold {found} is above the similarity of equal texts"
 

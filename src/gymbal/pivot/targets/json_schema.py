@@ -159,7 +159,8 @@ def _has_type(value: Any, wanted: Any) -> bool:
     return any(_TYPES[name](value) for name in names)
 
 
-def _is_number(value: Any) -> bool:
+def is_number(value: Any) -> bool:
+    """Whether a JSON value is a number, which true and false are not."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
@@ -169,8 +170,8 @@ _TYPES: Mapping[str, Callable[[Any], bool]] = {
     "string": lambda value: isinstance(value, str),
     "boolean": lambda value: isinstance(value, bool),
     "null": lambda value: value is None,
-    "number": _is_number,
-    "integer": lambda value: _is_number(value) and (isinstance(value, int) or value.is_integer()),
+    "number": is_number,
+    "integer": lambda value: is_number(value) and (isinstance(value, int) or value.is_integer()),
 }
 
 

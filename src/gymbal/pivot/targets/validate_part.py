@@ -6,7 +6,7 @@ What such a row shares with any other is checked by the same code; the label is 
 from __future__ import annotations
 
 from hashlib import sha256
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
@@ -20,6 +20,7 @@ from gymbal.pivot.row import KEY_BYTES
 from gymbal.pivot.row_reader import ReadRow, RowReader
 from gymbal.pivot.rules import not_checked
 from gymbal.pivot.targets.contract import ReadLabel
+from gymbal.pivot.targets.json_schema import is_number
 from gymbal.pivot.targets.registry import row_target
 from gymbal.pivot.targets.row_fields import check_row_fields
 from gymbal.pivot.targets.rules import LINKED, REQUEST_RULE, REQUEST_RULES, ROW_FIELDS_RULE, rules_of
@@ -182,10 +183,6 @@ class _Links:
             return _Link(("P017", "P402", "P403"), (Check("P403", key_of(agent), problem),), None)
         server = SERVERS[self._target]
         threshold = server.threshold_in(link.settings)
-        fits = threshold is None or (_is_number(threshold) and 0.0 < threshold <= 1.0)
+        fits = threshold is None or (is_number(threshold) and 0.0 < threshold <= 1.0)
         found = Check("P405", server.threshold_key, f"is {str(threshold)[:80]}")
         return _Link(("P017", "P402", "P403", "P405"), () if fits else (found,), link)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
