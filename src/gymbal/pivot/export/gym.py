@@ -21,4 +21,4 @@ def _texts(setting: ExportSetting) -> dict[str, bytes]:
     return {"README.md": _README.format(dataset=setting.dataset, config=setting.config_path).encode()}
 
 
-GYM = ExportFormat(name=ExportTarget.GYM, title="NeMo Gym", texts=_texts, has_gym_rows=True)
+GYM = ExportFormat(name=ExportTarget.GYM, title="NeMo Gym", texts=_texts, has_gym_rows=True, needs_chat=False)

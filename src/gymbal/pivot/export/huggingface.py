@@ -85,4 +85,5 @@ HUGGINGFACE = ExportFormat(
     title="Hugging Face",
     texts=_texts,
     table=Table(stem="", shape=_shape, record=_record, containers=(Container.JSONL,)),
+    needs_chat=False,
 )

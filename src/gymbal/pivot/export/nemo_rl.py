@@ -91,4 +91,6 @@ def _texts(setting: ExportSetting) -> dict[str, bytes]:
     return {RECIPE: recipe.encode(), "README.md": readme.encode()}
 
 
-NEMO_RL = ExportFormat(name=ExportTarget.NEMO_RL, title="NeMo RL", texts=_texts, has_gym_rows=True)
+NEMO_RL = ExportFormat(
+    name=ExportTarget.NEMO_RL, title="NeMo RL", texts=_texts, has_gym_rows=True, needs_chat=False
+)

@@ -90,8 +90,5 @@ class ExportFormat(NamedTuple):
     reward_sees_tools: bool = True
     reward_sees_special_tokens: bool = False
     """Whether the reward reads an answer with the special tokens in it."""
-
-    @property
-    def needs_chat(self) -> bool:
-        """Whether a row must have a form in chat, and a label that `gymbal.verify` scores."""
-        return self.table is not None and self.name is not ExportTarget.HUGGINGFACE
+    needs_chat: bool = True
+    """Whether a row must have a form in chat, and a label that `gymbal.verify` scores."""
