@@ -120,6 +120,34 @@ def test_candidate_without_a_p_counts_as_if_it_were_one() -> None:
     assert report.comparisons[0].adjusted_p == pytest.approx(holm([0.5**6, 1.0])[0])
 
 
+def repeated(label: str, won: int, repeats: int = 2) -> Run:
+    """`repeats` equal rollouts of 40 tasks that the base fails, of which `won` pass."""
+    return make_run({f"task {number}": [float(number < won)] * repeats for number in range(40)}, label=label)
+
+
+def test_repeats_that_never_vary_are_adjusted_by_the_p_that_decides() -> None:
+    # Paired t over tasks, 5 of 40 won: D 0.125, sd 0.3349, t = 2.360 with 39 df, p .0234; twice that is
+    # .0467, three times .0701.
+    base = repeated("base", won=0)
+    two = explain_many(base, [repeated("some", won=5), repeated("none", won=0)])
+    three = explain_many(base, [repeated("some", won=5), *(repeated(f"none {n}", won=0) for n in range(2))])
+    row = two.comparisons[0]
+    assert (row.target, row.distinguishable) == (Target.NEW_TASKS, True)
+    assert row.adjusted_p == pytest.approx(0.0467, abs=1e-4)
+    assert three.comparisons[0].adjusted_p == pytest.approx(0.0701, abs=1e-4)
+    assert (three.comparisons[0].distinguishable, three.comparisons[0].rung) == (False, Rung.NOISE)
+
+
+def test_candidate_with_too_few_tasks_makes_no_other_look_better() -> None:
+    # On one task a t test may be sure of itself, and the report still says that nothing can be told.
+    base = candidate("base", won=0)
+    single = make_run({"task 0": [0.0, 0.0, 0.0, 1.0] * 8}, label="single")
+    report = explain_many(base, [MAYBE, single])
+    row = report.comparisons[1]
+    assert (row.adjusted_p, row.distinguishable) == (None, None)
+    assert report.comparisons[0].adjusted_p == pytest.approx(2 * 0.5**6)
+
+
 def published(printed: str) -> Reference:
     return Reference(
         label=f"card {printed}",

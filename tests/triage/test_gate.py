@@ -133,6 +133,16 @@ def test_noise_that_cannot_be_estimated_is_inconclusive() -> None:
     assert gate(contest(rule(target="same_tasks"), sides)).decision is Decision.PASS
 
 
+@pytest.mark.parametrize("margin", [0.01, 0.5])
+def test_one_flip_among_repeats_that_never_vary_is_inconclusive(margin: float) -> None:
+    # 20 tasks, one of which flips in both repeats: their spread of 0 would make a loss of 0.05 certain.
+    constant = {f"task {number}": [1.0, 1.0] for number in range(20)}
+    sides = make_run(constant, label="base"), make_run({**constant, "task 7": [0.0, 0.0]}, label="new")
+    result = gate(contest(rule(margin=margin), sides)).results[0]
+    assert result.decision is Decision.INCONCLUSIVE
+    assert "the repeats never varied" in result.reason
+
+
 def test_wide_interval_on_new_tasks_asks_for_tasks() -> None:
     # 20 and 15 of 200 flipped: error sqrt(0.175) / sqrt(200) = 0.0296 by Wald, so
     # 200 * (2.80159 * 0.0296 / 0.05)^2 = 550 tasks; Tango's interval is 3 % wider, which makes 585.

@@ -402,6 +402,14 @@ def test_one_flip_among_repeats_that_never_vary_is_not_certain() -> None:
     report = explain(make_run(left), make_run({**left, "t7": [0.0] * 4}))
     assert report.gap.distinguishable is False
     assert report.verdict.rung is Rung.NOISE
+    assert "other tasks like these could show as much by chance" in report.verdict.headline
+    assert rung(report, Rung.NOISE).summary.startswith("within the noise between tasks")
+
+
+def test_repeats_that_never_vary_plan_nothing_and_show_no_equivalence() -> None:
+    left = {f"t{n}": [1.0] * 4 for n in range(50)}
+    noise = explain(make_run(left), make_run({**left, "t7": [0.0] * 4}), margin=0.5).noise
+    assert (noise.minimum_detectable, noise.repeats_needed, noise.equivalence) == (None, None, None)
 
 
 def test_level_that_is_no_number_is_refused() -> None:

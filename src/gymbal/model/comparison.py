@@ -37,7 +37,7 @@ class CandidateComparison(msgspec.Struct, frozen=True, kw_only=True):
     estimate: NoiseEstimate | None
     """The difference with its own interval and p, as if it were the only one."""
     adjusted_p: float | None
-    """Holm's adjusted p over all comparisons of the report."""
+    """Holm's adjusted p over all comparisons of the report. None: this one has no p that could decide it."""
     distinguishable: bool | None
     """Whether the difference is more than noise after the adjustment. None: not estimable."""
     unchecked: tuple[Rung, ...]

@@ -15,7 +15,7 @@ from gymbal.triage.align import align
 from gymbal.triage.classes import split_residual
 from gymbal.triage.gap import measured_by_both, split_gap
 from gymbal.triage.metric import DEFAULT_METRIC, parse_metric
-from gymbal.triage.noise_estimates import estimate_noise, too_few_tasks
+from gymbal.triage.noise_estimates import deciding_estimate, estimate_noise, too_few_tasks
 from gymbal.triage.pair import Pair
 from gymbal.triage.reported import check_reported
 from gymbal.triage.rungs import accounting, benchmark, code, integrity, method, model, noise
@@ -127,16 +127,12 @@ def pair_up(
 
 
 def is_distinguishable(noise: Noise, level: float) -> bool | None:
-    """Whether the difference is more than re-run noise; by the tasks where the repeats cannot tell.
-
-    Repeats that never varied measure no noise: a single task that flips would then count as certain.
-    """
-    if too_few_tasks(noise, level) is not None:
+    """Whether the difference is more than re-run noise; by the tasks where the repeats cannot tell."""
+    found = deciding_estimate(noise)
+    if found is None or too_few_tasks(noise, level) is not None:
         return None
-    same = noise.same_tasks
-    is_measured = same is not None and (same.low < same.high or same.difference == 0.0)
-    estimate = same if is_measured else noise.new_tasks
-    return None if estimate is None else estimate.p < 1.0 - level
+    _, estimate = found
+    return estimate.p < 1.0 - level
 
 
 def check_level(level: float, margin: float | None) -> None:

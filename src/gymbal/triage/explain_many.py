@@ -17,6 +17,7 @@ from gymbal.model.run import Run
 from gymbal.stats.multiplicity import holm
 from gymbal.triage.explain import HistoryBetween, explain
 from gymbal.triage.metric import DEFAULT_METRIC
+from gymbal.triage.noise_estimates import deciding_estimate
 from gymbal.triage.published.explain import explain_published
 from gymbal.triage.verdict import (
     CANNOT_TELL_EXIT,
@@ -121,24 +122,20 @@ def _compare(
 ) -> tuple[CandidateComparison, ...]:
     """Adjust over every comparison that was asked for.
 
-    One without a p counts as if its p were 1: evidence that one candidate lacks must not make another one
-    look better.
+    One whose p decides nothing counts as if it were 1: evidence that one candidate lacks must not make
+    another one look better.
     """
-    estimates = [_estimate(report) for report in reports]
-    adjusted = holm([1.0 if estimate is None else estimate.p for _, estimate in estimates]).tolist()
+    estimates = [deciding_estimate(report.noise) or (None, None) for report in reports]
+    adjusted = holm(
+        [
+            1.0 if estimate is None or report.gap.distinguishable is None else estimate.p
+            for report, (_, estimate) in zip(reports, estimates, strict=True)
+        ]
+    ).tolist()
     return tuple(
         _row(report, target, estimate, adjusted_p, len(reports), level=level, strict=strict)
         for report, (target, estimate), adjusted_p in zip(reports, estimates, adjusted, strict=True)
     )
-
-
-def _estimate(report: TriageReport) -> tuple[Target | None, NoiseEstimate | None]:
-    """The estimate that decides whether the difference is distinguishable, and what it is about."""
-    if report.noise.same_tasks is not None:
-        return Target.SAME_TASKS, report.noise.same_tasks
-    if report.noise.new_tasks is not None:
-        return Target.NEW_TASKS, report.noise.new_tasks
-    return None, None
 
 
 def _row(
@@ -166,7 +163,7 @@ def _row(
         residual=next(residual, None),
         target=target,
         estimate=estimate,
-        adjusted_p=None if estimate is None else adjusted_p,
+        adjusted_p=None if report.gap.distinguishable is None else adjusted_p,
         distinguishable=distinguishable,
         unchecked=verdict.unchecked,
         headline=verdict.headline,

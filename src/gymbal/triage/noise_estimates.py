@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from statistics import fmean
 
 from gymbal.errors import UsageError
-from gymbal.model.finding import Equivalence, Noise, OddRepeat
+from gymbal.model.comparison import Target
+from gymbal.model.finding import Equivalence, Noise, NoiseEstimate, OddRepeat
 from gymbal.stats import paired, power
 from gymbal.stats.estimate import NotEstimable
 from gymbal.stats.multiplicity import equivalence
@@ -55,11 +56,12 @@ def estimate_noise(
     smallest = power.minimum_detectable(mine, theirs, level=level)
     difference = float(theirs.mean_T.mean() - mine.mean_T.mean())
     repeats = power.repeats_needed(mine, theirs, difference, level=level)
+    is_varied = not isinstance(same, NotEstimable) and same.low < same.high
     noise = Noise(
         same_tasks=None if isinstance(same, NotEstimable) else same,
         new_tasks=None if isinstance(new, NotEstimable) else new,
-        minimum_detectable=None if isinstance(smallest, NotEstimable) else smallest,
-        repeats_needed=None if isinstance(repeats, NotEstimable) else repeats,
+        minimum_detectable=None if isinstance(smallest, NotEstimable) or not is_varied else smallest,
+        repeats_needed=None if isinstance(repeats, NotEstimable) or not is_varied else repeats,
         sign_flip_p=paired_sign_flip_p(mine.mean_T.tolist(), theirs.mean_T.tolist(), seed=seed),
         equivalence=None if margin is None else _equivalence(mine, theirs, margin),
         odd_repeats=tuple(odd for side in (left, right) if (odd := _odd_repeat(side, common)) is not None),
@@ -70,7 +72,29 @@ def estimate_noise(
     )
     if isinstance(same, NotEstimable):
         return noise, same.reason
-    return noise, NEVER_VARIED if same.low == same.high else None
+    return noise, None if is_varied else NEVER_VARIED
+
+
+def deciding_estimate(noise: Noise) -> tuple[Target, NoiseEstimate] | None:
+    """The estimate that judges a difference, and what it is about: the same tasks, where repeats can tell."""
+    if noise.same_tasks is not None and measures_noise(noise.same_tasks):
+        return Target.SAME_TASKS, noise.same_tasks
+    return None if noise.new_tasks is None else (Target.NEW_TASKS, noise.new_tasks)
+
+
+def measures_noise(estimate: NoiseEstimate) -> bool:
+    """Whether the estimate can judge its difference.
+
+    Repeats that never varied measure no noise: a single task that flips would then count as certain.
+    """
+    return estimate.low < estimate.high or estimate.difference == 0.0
+
+
+def name_of_noise(noise: Noise) -> str:
+    """What to call the noise that `deciding_estimate` measures."""
+    found = deciding_estimate(noise)
+    is_between = found is not None and found[0] is Target.NEW_TASKS
+    return "the noise between tasks" if is_between else "re-run noise"
 
 
 def too_few_tasks(noise: Noise, level: float) -> str | None:
@@ -89,7 +113,7 @@ def too_few_tasks(noise: Noise, level: float) -> str | None:
 
 def _equivalence(mine: TaskScores, theirs: TaskScores, margin: float) -> Equivalence | None:
     estimate = paired.same_tasks(mine, theirs, level=EQUIVALENCE_LEVEL)
-    if isinstance(estimate, NotEstimable):
+    if isinstance(estimate, NotEstimable) or not measures_noise(estimate):
         return None
     return Equivalence(
         margin=margin,

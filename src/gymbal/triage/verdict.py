@@ -6,7 +6,9 @@ from collections.abc import Sequence
 
 import msgspec
 
+from gymbal.model.comparison import Target
 from gymbal.model.finding import Finding, Gap, PartName, Rung, Status, Verdict, causes, finding_of
+from gymbal.triage.noise_estimates import deciding_estimate, name_of_noise
 from gymbal.triage.pair import Pair
 from gymbal.triage.rungs.integrity import DEBUGGING
 from gymbal.triage.rungs.model import PER_TASK_ANALYSIS
@@ -91,7 +93,8 @@ def _gap_text(metric: str, gap: Gap) -> str:
 def _noise_text(stated: str, pair: Pair) -> str:
     if pair.gap.distinguishable is None:
         return _unknown_noise_text(stated, pair.noise_reason)
-    if pair.noise.same_tasks is None:
+    found = deciding_estimate(pair.noise)
+    if found is not None and found[0] is Target.NEW_TASKS:
         return f"{stated}: other tasks like these could show as much by chance"
     return f"{stated}: re-runs of the same two could differ as much by chance"
 
@@ -104,7 +107,7 @@ def _residual_text(pair: Pair) -> str:
     residual = next((part.value for part in pair.gap.parts if part.name is PartName.RESIDUAL), None)
     if residual is None or not pair.common:
         return "No task was measured on both sides."
-    noise = "re-run noise" if pair.noise.same_tasks is not None else "the noise between tasks"
+    noise = name_of_noise(pair.noise)
     size = {True: f"more than {noise}", False: f"within {noise}", None: "noise not estimable"}
     return (
         f"On the {len(pair.common)} tasks that both measured the difference is {residual:+.4f}, "

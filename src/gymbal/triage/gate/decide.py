@@ -20,6 +20,7 @@ from gymbal.stats.distributions import normal_quantile
 from gymbal.stats.estimate import Interval, NotEstimable
 from gymbal.triage.gate.contest import Absence, Contest, Evidence, clean_share
 from gymbal.triage.metric import MetricKind, parse_metric
+from gymbal.triage.noise_estimates import NEVER_VARIED, measures_noise
 from gymbal.triage.rungs.benchmark import KEEP_THE_PLAN
 
 NEVER_MEANT = (Rung.INTEGRITY, Rung.BENCHMARK, Rung.METHOD)
@@ -61,7 +62,10 @@ def estimate_difference(
     if not found.base.tasks:
         return NotEstimable("no task was measured on both sides")
     of = paired.same_tasks if rule.target is Target.SAME_TASKS else paired.new_tasks
-    return of(found.base, found.candidate, level=level)
+    estimate = of(found.base, found.candidate, level=level)
+    if isinstance(estimate, NotEstimable) or measures_noise(estimate):
+        return estimate
+    return NotEstimable(NEVER_VARIED)
 
 
 def _objections(rule: BenchmarkPolicy, found: Evidence) -> Iterator[Ruling]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gymbal.model.finding import Finding, NoiseEstimate, Rung, Status
+from gymbal.triage.noise_estimates import name_of_noise
 from gymbal.triage.pair import Pair
 
 
@@ -26,16 +27,17 @@ def check(pair: Pair) -> Finding:
         f"the repeats of {odd.side} scatter more than chance (p {odd.p:.2g}): {_listed(odd.means)}"
         for odd in pair.noise.odd_repeats
     ]
+    name = name_of_noise(pair.noise)
     if pair.gap.distinguishable:
         return Finding(
             name=Rung.NOISE,
             status=Status.DIFFERENT,
-            summary=f"larger than re-run noise ({'; '.join(sentences)})",
+            summary=f"larger than {name} ({'; '.join(sentences)})",
         )
     return Finding(
         name=Rung.NOISE,
         status=Status.SAME,
-        summary=f"within re-run noise ({'; '.join(sentences)})",
+        summary=f"within {name} ({'; '.join(sentences)})",
         next=_next(pair),
     )
 
