@@ -6,6 +6,7 @@ import msgspec
 import pytest
 from run_factory import make_run
 
+from gymbal.errors import UsageError
 from gymbal.model.finding import Finding, Rung, Status, TriageReport
 from gymbal.model.run import Run
 from gymbal.readers.reference import read_reference
@@ -100,6 +101,23 @@ def test_single_runs_that_passed_every_task_are_compared_by_their_counts() -> No
     # 16 of 16 against 8 of 16: pooled .75, z = .5 / sqrt(.75 * .25 / 8) = 3.27.
     report = against("100% n=16", "50% n=16")
     assert report.gap.distinguishable is True
+
+
+def test_numbers_of_different_metrics_are_refused() -> None:
+    with pytest.raises(UsageError, match=r"different metrics: mean/reward and pass@4/accuracy"):
+        against("73% metric=mean/reward", "90% metric=pass@4/accuracy")
+    # A number that names no metric is taken for one of the other's.
+    assert against("73% metric=pass@4/accuracy", "90%").right.metric == "pass@4/accuracy"
+
+
+def test_counts_are_held_against_each_other_at_the_nearest_that_print_so() -> None:
+    # 70 % of 1000 is up to 705, 74 % is 735 or more: z = .03 / sqrt(.72 * .28 * 2 / 1000) = 1.494, p .135; 700
+    # against 740 would give p .046.
+    report = against("70% n=1000 k=1", "74% n=1000 k=1 label=other")
+    estimate = report.noise.new_tasks
+    assert estimate is not None
+    assert estimate.p == pytest.approx(0.135, abs=5e-4)
+    assert report.gap.distinguishable is False
 
 
 def test_error_of_pass_at_k_is_that_of_its_own_values() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gymbal.errors import UsageError
 from gymbal.model.finding import Gap, GapPart, PartName, TriageReport
 from gymbal.model.reference import Reference
 from gymbal.model.run import Run
@@ -36,12 +37,11 @@ def explain_published(
 ) -> TriageReport:
     """Say why two numbers differ of which at least one is published.
 
-    A run is compared under the metric that the reference names, where gymbal can work it out.
+    A run is compared under the metric that the reference names, where gymbal can work it out. Raises
+    UsageError where two references name different metrics.
     """
     check_level(level, None)
-    wanted = next(
-        (side.metric for side in (left, right) if isinstance(side, Reference) and side.metric), metric
-    )
+    wanted = _stated_metric(left, right) or metric
     mine, theirs = (_side(side, wanted, agent) for side in (left, right))
     pair = NumberPair(left=mine, right=theirs, totals=compare_totals(mine, theirs, level=level))
     earlier = tuple(check(pair) for check in LADDER)
@@ -57,6 +57,16 @@ def explain_published(
         verdict=verdict,
         exit_code=exit_code(verdict, strict=strict),
     )
+
+
+def _stated_metric(*sides: Run | Reference) -> str | None:
+    stated = list(dict.fromkeys(side.metric for side in sides if isinstance(side, Reference) and side.metric))
+    if len(stated) > 1:
+        raise UsageError(
+            f"the two numbers are of different metrics: {' and '.join(stated)}",
+            remedy="compare numbers of one metric; where both names mean the same, state it once",
+        )
+    return stated[0] if stated else None
 
 
 def _side(side: Run | Reference, metric: str, agent: str | None) -> NumberSide:

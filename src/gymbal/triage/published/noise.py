@@ -9,7 +9,7 @@ import msgspec
 from gymbal.model.finding import Noise, NoiseEstimate
 from gymbal.stats.distributions import normal_cdf, normal_quantile
 from gymbal.stats.intervals import newcombe_difference, two_proportion_p
-from gymbal.stats.published import nearest_end
+from gymbal.stats.published import nearest_end, possible_counts
 from gymbal.triage.published.side import NumberSide
 
 NOTHING = Noise(same_tasks=None, new_tasks=None, minimum_detectable=None, repeats_needed=None)
@@ -66,6 +66,21 @@ def _counts(side: NumberSide) -> tuple[int, int] | None:
     return round(side.score * side.error.tasks), side.error.tasks
 
 
+def _nearest_p(left: NumberSide, right: NumberSide, n_left: int, n_right: int) -> float:
+    """p of the counts that print as the two scores and lie nearest to each other."""
+    mine = _nearest_count(left, n_left, right.score or 0.0)
+    theirs = _nearest_count(right, n_right, mine / n_left)
+    return two_proportion_p(mine, n_left, theirs, n_right)
+
+
+def _nearest_count(side: NumberSide, tasks: int, rate: float) -> int:
+    """The passes of `side` whose rate is nearest to `rate`; a run has one count, a printed score several."""
+    if side.reference is None:
+        return round((side.score or 0.0) * tasks)
+    counts = possible_counts(side.reference.printed, tasks, scale=side.reference.scale)
+    return min(max(round(rate * tasks), counts[0]), counts[-1])
+
+
 def _from_counts(
     left: NumberSide, right: NumberSide, mine: tuple[int, int], theirs: tuple[int, int], level: float
 ) -> NoiseEstimate:
@@ -75,8 +90,9 @@ def _from_counts(
         low=interval.low,
         high=interval.high,
         level=level,
-        p=two_proportion_p(*mine, *theirs),
-        method="new tasks: unpaired score test of two pass rates, Newcombe interval",
+        p=_nearest_p(left, right, mine[1], theirs[1]),
+        method="new tasks: unpaired score test of two pass rates, p at the nearest counts that print so, "
+        "Newcombe interval",
         n=min(mine[1], theirs[1]),
         k=1,
     )
