@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import inf, nextafter
+
 import pytest
 
 from gymbal.triage.metric import parse_metric
@@ -37,3 +39,11 @@ def test_policy_is_found_by_the_score_that_it_gives() -> None:
     assert find_policy(metric, 1.0, MEASURED, UNMEASURED) == policy()
     assert find_policy(metric, 0.5, MEASURED, UNMEASURED) == policy("agent_run_error")
     assert find_policy(metric, 0.123, MEASURED, UNMEASURED) is None
+
+
+def test_last_digit_of_a_large_score_is_no_other_accounting() -> None:
+    # Beside 2e8 floats lie 3e-8 apart, so that another order of summing may give the next one.
+    measured = Measured(tasks=[0, 1], repeats=[0, 0], rewards=[1e8, 3e8])
+    nothing = Unmeasured(failed={}, missing=[])
+    assert find_policy(parse_metric("mean/reward"), nextafter(2e8, inf), measured, nothing) == policy()
+    assert find_policy(parse_metric("mean/reward"), 2e8 + 1, measured, nothing) is None

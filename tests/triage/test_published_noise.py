@@ -111,8 +111,8 @@ def test_numbers_of_different_metrics_are_refused() -> None:
 
 
 def test_counts_are_held_against_each_other_at_the_nearest_that_print_so() -> None:
-    # 70 % of 1000 is up to 705, 74 % is 735 or more: z = .03 / sqrt(.72 * .28 * 2 / 1000) = 1.494, p .135; 700
-    # against 740 would give p .046.
+    # 70 % of 1000 is up to 705, 74 % is 735 or more: z = .03 / sqrt(.72 * .28 * 2 / 1000) = 1.494, p .135;
+    # 700 against 740 would give p .046.
     report = against("70% n=1000 k=1", "74% n=1000 k=1 label=other")
     estimate = report.noise.new_tasks
     assert estimate is not None

@@ -9,13 +9,15 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import combinations
-from math import fsum
+from math import fsum, isclose
 
 import msgspec
 
 from gymbal.triage.metric import Metric, MetricKind, run_value
 
 TOLERANCE = 1e-9
+"""Of a score, and of large ones relative to them: the order of a sum changes its last digits."""
+
 MAX_CLASSES = 5
 """With more failure classes than this only none, each one and all are tried."""
 
@@ -65,7 +67,7 @@ def find_policy(metric: Metric, score: float, measured: Measured, unmeasured: Un
     """Return the first policy, plainest first, under which `measured` gives `score`; None when none does."""
     for policy in _policies(unmeasured):
         value = policy_value(metric, policy, measured, unmeasured)
-        if value is not None and abs(value - score) <= TOLERANCE:
+        if value is not None and isclose(value, score, rel_tol=TOLERANCE, abs_tol=TOLERANCE):
             return policy
     return None
 
