@@ -62,8 +62,9 @@ def test_sides_of_the_same_name_go_by_their_paths(tmp_path: Path) -> None:
     assert [row["candidate"] for row in report["comparisons"]] == [str(path) for path in given]
 
 
-def test_candidate_given_twice_is_refused() -> None:
-    result = gymbal("triage", BASELINE, CANDIDATE, CANDIDATE)
+@pytest.mark.parametrize("again", [CANDIDATE, f"{CANDIDATE}/", CANDIDATE / ".." / CANDIDATE.name])
+def test_candidate_given_twice_is_refused(again: str | Path) -> None:
+    result = gymbal("triage", BASELINE, CANDIDATE, again)
     assert result.returncode == 2
     assert "given twice" in result.stderr
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Sequence
 
@@ -15,11 +16,21 @@ def distinct_labels(labels: Sequence[str], given: Sequence[str]) -> tuple[str, .
 
 
 def check_candidates(candidates: Sequence[object]) -> tuple[str, ...]:
-    """Return the candidates as texts; raise UsageError when there is none, or one is given twice."""
+    """Return the candidates as texts; raise UsageError when there is none, or one is given twice.
+
+    Two spellings of one path are one candidate: as two it would count twice in every adjustment.
+    """
     given = tuple(map(str, candidates))
     if not given:
         raise UsageError("there is no candidate to compare with the base")
-    twice = [text for text, count in Counter(given).items() if count > 1]
+    places = [_place(text) for text in given]
+    counts = Counter(places)
+    twice = [text for text, place in zip(given, places, strict=True) if counts[place] > 1]
     if twice:
         raise UsageError(f"candidate {twice[0]} is given twice", remedy="name each candidate once")
     return given
+
+
+def _place(text: str) -> str:
+    """Where a path leads; a pattern or a published number as it is."""
+    return os.path.realpath(text) if os.path.exists(text) else text  # noqa: PTH110 - Path raises for a long text
