@@ -62,6 +62,12 @@ def test_commit_is_kept_in_its_longest_form() -> None:
         ("x", 32768, "32768", True),
         ("x", True, "true", True),
         ("x", 0.6, 0.60, True),
+        ("x", 1.0, "1", True),
+        ("x", "0.60", 0.6, True),
+        ("x", 1.0, "1.5", False),
+        ("x", 1, "one", False),
+        # Two texts may be versions.
+        ("x", "0.1", "0.10", False),
         ("x", "none", None, True),
         ("x", "abcdef0", "abcdef01", False),
         ("gym_commit", "abcdef0", "ABCDEF01", True),

@@ -101,6 +101,8 @@ def agree(left: Fact, right: Fact) -> bool:
     """
     if left.value == right.value or str(left.value).lower() == str(right.value).lower():
         return True
+    if _spells(left.value, right.value) or _spells(right.value, left.value):
+        return True
     if _name_files(left, right):
         return is_same_file(str(left.value), str(right.value)) is True
     if not left.name.endswith(COMMIT_ENDING):
@@ -110,6 +112,16 @@ def agree(left: Fact, right: Fact) -> bool:
         return False
     short, long = sorted((mine.removesuffix(DIRTY), theirs.removesuffix(DIRTY)), key=len)
     return len(short) >= MIN_COMMIT_CHARACTERS and long.startswith(short)
+
+
+def _spells(text: Value, number: Value) -> bool:
+    """Whether a text says this number in other digits, as the variable `1` does for 1.0."""
+    if not isinstance(text, str) or isinstance(number, bool) or not isinstance(number, int | float):
+        return False
+    try:
+        return float(text) == number
+    except ValueError:
+        return False
 
 
 DIGESTED_IN_REQUESTS = frozenset({"instructions"})
