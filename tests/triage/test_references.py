@@ -105,6 +105,12 @@ def test_fact_of_another_name_is_stated_under_config() -> None:
     assert [(fact.name, fact.value) for fact in facts] == [("shots", 5), ("top_k", 20), ("note", "nan")]
 
 
+def test_version_or_commit_is_no_number() -> None:
+    # As numbers 0.10 would equal 0.1, and 0012345 would lose its zeros.
+    facts = read_reference("73.2% gym_version=0.10 gym_commit=0012345 model=1e5 temperature=0.60").facts
+    assert [fact.value for fact in facts] == ["0.10", "0012345", "1e5", 0.6]
+
+
 def test_fact_that_is_a_secret_is_stated_by_its_digest() -> None:
     first, second = (
         [fact.value for fact in read_reference(f"73.2% config.api_key={key} config.note=token={key}").facts]
@@ -129,6 +135,7 @@ def test_fact_that_is_a_secret_is_stated_by_its_digest() -> None:
         f"score = 0x{'f' * 5000}\n",
         f'score = "73.2%"\n[config]\nseeds = [0x{"f" * 5000}]\n',
         'score = "73.2%"\n[config]\nmax_output_token = 5\n',
+        'score = "73.2%"\n[config]\ngym_version = 0.10\n',
     ],
 )
 def test_file_that_could_be_misread_is_refused(tmp_path: Path, text: str) -> None:

@@ -75,6 +75,9 @@ _ROLES = {
 }
 """Config facts that a line can state by name; any other is written `config.NAME=value`."""
 
+_TEXT_ROLES = frozenset({Role.CODE, Role.SERVING, Role.MODEL})
+"""Roles whose known facts are names, commits and versions: as a number 0.10 would be 0.1."""
+
 CONFIG_PREFIX = "config."
 
 _ALIKE = 0.85
@@ -127,8 +130,10 @@ def _from_file(path: Path) -> Reference:
         raise fail(
             f"unknown keys: {', '.join(unknown)}{hint}", remedy="put what describes the run under [config]"
         )
-    for name in config:
+    for name, value in config.items():
         _check_slip(name, fail)
+        if _is_text(name) and not isinstance(value, str):
+            raise fail(f"config: expected {name} as a text, found {value!r:.60}", remedy="write it in quotes")
     fields: dict[str, Any] = _score_fields(str(score), fail)
     for name, value in table.items():
         _set(fields, _KEYS[name], value, fail)
@@ -158,7 +163,8 @@ def _parse_line(text: str) -> dict[str, Any]:
         elif equals and name in _KEYS:
             _set(fields, _KEYS[name], value, UsageError)
         elif equals and name:
-            _set(fields["config"], _config_name(name), _plain(value), UsageError)
+            fact = _config_name(name)
+            _set(fields["config"], fact, _plain(fact, value), UsageError)
         else:
             raise UsageError(f"reference: {word!r} is no key=value", remedy=f"write it like: {EXAMPLE}")
     return fields
@@ -284,8 +290,14 @@ def _fact(name: str, value: Any) -> Fact:
     )
 
 
-def _plain(text: str) -> Value:
+def _is_text(name: str) -> bool:
+    return _ROLES.get(name) in _TEXT_ROLES
+
+
+def _plain(name: str, text: str) -> Value:
     """A config value of a line as a number where it is one, so that 0.60 equals 0.6."""
+    if _is_text(name):
+        return text
     if _NUMBER.fullmatch(text):
         return int(text) if text.lstrip("-").isdigit() else float(text)
     return {"true": True, "false": False}.get(text, text)
