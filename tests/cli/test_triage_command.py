@@ -71,6 +71,13 @@ def test_markdown_is_a_table_per_section() -> None:
     assert "| accounting |" in result.stdout
 
 
+@pytest.mark.parametrize(("level", "shown"), [("0.999", "99.9%"), ("0.975", "97.5%")])
+def test_level_is_not_rounded(level: str, shown: str) -> None:
+    sides = BASELINE, CANDIDATE, "--level", level
+    assert f"{shown} [" in gymbal("triage", *sides).stdout
+    assert f"{shown} interval [" in gymbal("triage", *sides, "--format", "json").stdout
+
+
 def test_missing_path_is_refused(tmp_path: Path) -> None:
     assert_refused(gymbal("triage", tmp_path / "nowhere", CANDIDATE), "nowhere")
 

@@ -65,7 +65,7 @@ def _score_row(name: str, label: str, estimate: ScoreEstimate) -> tuple[Text, ..
     error = "-" if estimate.rerun_error is None else f"{estimate.rerun_error:.4f}"
     interval = NOT_ESTIMABLE
     if estimate.low is not None:
-        interval = f"{estimate.level:.0%} [{estimate.low:.4f}, {estimate.high:.4f}]"
+        interval = f"{100 * estimate.level:.4g}% [{estimate.low:.4f}, {estimate.high:.4f}]"
     return cells(name, label, f"{estimate.value:.4f}", error, interval)
 
 
@@ -89,7 +89,7 @@ def _noise_remarks(noise: Noise, better: str) -> list[str]:
 
 
 def _bayes_text(found: BayesDifference, better: str) -> str:
-    interval = f"{found.level:.0%} [{found.low:+.4f}, {found.high:+.4f}]"
+    interval = f"{100 * found.level:.4g}% [{found.low:+.4f}, {found.high:+.4f}]"
     probability = f"{better} is better with probability {found.probability_right_better:.3f}"
     return f"{found.method}: {interval}; {probability}."
 
@@ -98,7 +98,7 @@ def _estimate_row(name: str, estimate: NoiseEstimate) -> tuple[Text, ...]:
     return cells(
         name,
         f"{estimate.difference:+.4f}",
-        f"{estimate.level:.0%} [{estimate.low:+.4f}, {estimate.high:+.4f}]",
+        f"{100 * estimate.level:.4g}% [{estimate.low:+.4f}, {estimate.high:+.4f}]",
         f"{estimate.p:.2g}",
         str(estimate.n),
         f"{estimate.k:.3g}",

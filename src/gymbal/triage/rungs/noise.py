@@ -48,7 +48,7 @@ def _listed(means: tuple[float, ...]) -> str:
 
 def estimate_text(estimate: NoiseEstimate) -> str:
     """The estimate as one clause with everything that it rests on."""
-    interval = f"{estimate.level:.0%} interval [{estimate.low:+.4f}, {estimate.high:+.4f}]"
+    interval = f"{100 * estimate.level:.4g}% interval [{estimate.low:+.4f}, {estimate.high:+.4f}]"
     basis = f"n {estimate.n} tasks, k {estimate.k:g}, {estimate.method}"
     return f"{estimate.difference:+.4f}, {interval}, p {estimate.p:.3g}, {basis}"
 
