@@ -95,18 +95,32 @@ def test_same_tasks_borrows_from_the_other_side_last() -> None:
     assert (found.high - found.low) / 2 / 3.1824463053 == pytest.approx(math.sqrt(1.75 / 4), rel=1e-9)
 
 
-def test_same_tasks_without_variation_has_no_width() -> None:
-    left, same, other = (task_scores(rewards) for rewards in ([[1, 1], [0, 0]],) * 2 + ([[1, 1], [1, 1]],))
-    agree, differ = estimated(same_tasks(left, same)), estimated(same_tasks(left, other))
+def test_same_tasks_without_variation_has_no_width_where_no_task_differs() -> None:
+    left, same = (task_scores([[1, 1], [0, 0]]) for _ in range(2))
+    agree = estimated(same_tasks(left, same))
     assert (agree.difference, agree.low, agree.high, agree.p) == (0, 0, 0, 1)
-    assert (differ.difference, differ.low, differ.high, differ.p) == (0.5, 0.5, 0.5, 0)
-    assert "never varied" in differ.method
+
+
+@pytest.mark.parametrize("other", [[[1, 1], [1, 1]], [[0, 0], [1, 1]]])
+def test_same_tasks_without_variation_is_not_estimable_where_a_task_differs(other: list[list[float]]) -> None:
+    # Also where the differences cancel: that they do so again is what nothing measures.
+    found = same_tasks(task_scores([[1, 1], [0, 0]]), task_scores(other))
+    assert found == NotEstimable("the repeats never varied, so that they measure no noise")
+
+
+def test_one_task_that_ran_twice_measures_no_noise_of_the_others() -> None:
+    # 20 tasks that ran once, of which 5 go up and 5 down, and one that ran twice and passed both times.
+    left = [[float(task < 10)] for task in range(20)]
+    right = [[float(task < 5 or 10 <= task < 15)] for task in range(20)]
+    found = same_tasks(task_scores([*left, [1, 1]]), task_scores([*right, [1, 1]]))
+    assert isinstance(found, NotEstimable)
 
 
 def test_same_tasks_takes_rounding_for_no_difference() -> None:
-    left = task_scores([[0.1, 0.1], [0.2, 0.2], [0.3, 0.3]])
-    right = task_scores([[0.3, 0.3], [0.1, 0.1], [0.2, 0.2]])
-    assert estimated(same_tasks(left, right)).p == 1
+    left = task_scores([[0.1, 0.1], [0.2, 0.2], [0.2, 0.4]])
+    right = task_scores([[0.2, 0.4], [0.1, 0.1], [0.2, 0.2]])
+    found = estimated(same_tasks(left, right))
+    assert (found.difference, found.p) == (0, 1)
 
 
 def test_same_tasks_of_single_passes_counts_the_tasks_that_changed() -> None:

@@ -32,6 +32,8 @@ __all__ = [
     "sign_flip_p",
 ]
 
+NEVER_VARIED = "the repeats never varied, so that they measure no noise"
+
 MOST_FLIPPED_EXACTLY = 16
 """Nonzero differences up to which all 2^m sign patterns are enumerated."""
 FEW_CLUSTERS = 20
@@ -65,7 +67,8 @@ def same_tasks(left: TaskScores, right: TaskScores, *, level: float = 0.95) -> N
     """The difference with the noise that a re-run of the same tasks would have.
 
     With repeats: Student's t on the within-task variance pooled over all tasks (see
-    `rerun.rerun_variance`). When no repeat varied, the interval has no width, and p is 1 or 0.
+    `rerun.rerun_variance`). Where no repeat varied and no task differs the interval has no width, and p is 1.
+    Where one does it is not estimable: a single task that flips would else count as certain.
 
     One pass/fail value each: McNemar's mid-p and Tango's interval on the tasks that changed. That interval
     covers too often where the true difference varies between tasks. It can exclude 0 while p is slightly
@@ -80,9 +83,11 @@ def same_tasks(left: TaskScores, right: TaskScores, *, level: float = 0.95) -> N
     variance = rerun_variance(left, right)
     if isinstance(variance, NotEstimable):
         return variance
+    if variance.of_difference == 0 and np.any(left.mean_T != right.mean_T):
+        return NotEstimable(NEVER_VARIED)
     difference = _difference(left, right)
     if variance.of_difference == 0:
-        method = "same tasks: the repeats of a task never varied on either side, so a re-run would repeat D"
+        method = "same tasks: no repeat varied and no task differs"
     else:
         method = f"same tasks: Student t on pooled within-task variance, Satterthwaite df {variance.df:.0f}"
     if variance.borrowed:
@@ -166,10 +171,8 @@ def _student(
     method: str,
 ) -> NoiseEstimate:
     half = -student_t_quantile(tail_of(level), df) * error
-    if error > 0:
-        p = min(1.0, 2 * student_t_sf(abs(difference) / error, df))
-    else:
-        p = 1.0 if difference == 0 else 0.0
+    # Without an error no task differs.
+    p = min(1.0, 2 * student_t_sf(abs(difference) / error, df)) if error > 0 else 1.0
     return NoiseEstimate(
         difference=difference,
         low=difference - half,

@@ -18,8 +18,6 @@ from gymbal.stats.sign_flip import paired_sign_flip_p
 from gymbal.triage.metric import MetricKind, rollouts_behind
 from gymbal.triage.side import SideView
 
-NEVER_VARIED = "the repeats never varied, so that they measure no noise"
-
 NOTHING_COMMON = "no task was measured on both sides"
 
 
@@ -70,24 +68,14 @@ def estimate_noise(
         ),
         bayes=bayes_difference(mine, theirs, level=level),
     )
-    if isinstance(same, NotEstimable):
-        return noise, same.reason
-    return noise, None if is_varied else NEVER_VARIED
+    return noise, same.reason if isinstance(same, NotEstimable) else None
 
 
 def deciding_estimate(noise: Noise) -> tuple[Target, NoiseEstimate] | None:
     """The estimate that judges a difference, and what it is about: the same tasks, where repeats can tell."""
-    if noise.same_tasks is not None and measures_noise(noise.same_tasks):
+    if noise.same_tasks is not None:
         return Target.SAME_TASKS, noise.same_tasks
     return None if noise.new_tasks is None else (Target.NEW_TASKS, noise.new_tasks)
-
-
-def measures_noise(estimate: NoiseEstimate) -> bool:
-    """Whether the estimate can judge its difference.
-
-    Repeats that never varied measure no noise: a single task that flips would then count as certain.
-    """
-    return estimate.low < estimate.high or estimate.difference == 0.0
 
 
 def name_of_noise(noise: Noise) -> str:
@@ -113,7 +101,7 @@ def too_few_tasks(noise: Noise, level: float) -> str | None:
 
 def _equivalence(mine: TaskScores, theirs: TaskScores, margin: float) -> Equivalence | None:
     estimate = paired.same_tasks(mine, theirs, level=EQUIVALENCE_LEVEL)
-    if isinstance(estimate, NotEstimable) or not measures_noise(estimate):
+    if isinstance(estimate, NotEstimable):
         return None
     return Equivalence(
         margin=margin,

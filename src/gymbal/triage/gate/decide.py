@@ -20,7 +20,6 @@ from gymbal.stats.distributions import normal_quantile
 from gymbal.stats.estimate import Interval, NotEstimable
 from gymbal.triage.gate.contest import Absence, Contest, Evidence, clean_share
 from gymbal.triage.metric import MetricKind, parse_metric
-from gymbal.triage.noise_estimates import NEVER_VARIED, measures_noise
 from gymbal.triage.rungs.benchmark import KEEP_THE_PLAN
 
 NEVER_MEANT = (Rung.INTEGRITY, Rung.BENCHMARK, Rung.METHOD)
@@ -62,10 +61,7 @@ def estimate_difference(
     if not found.base.tasks:
         return NotEstimable("no task was measured on both sides")
     of = paired.same_tasks if rule.target is Target.SAME_TASKS else paired.new_tasks
-    estimate = of(found.base, found.candidate, level=level)
-    if isinstance(estimate, NotEstimable) or measures_noise(estimate):
-        return estimate
-    return NotEstimable(NEVER_VARIED)
+    return of(found.base, found.candidate, level=level)
 
 
 def _objections(rule: BenchmarkPolicy, found: Evidence) -> Iterator[Ruling]:
