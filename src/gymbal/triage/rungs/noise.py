@@ -23,6 +23,8 @@ def check(pair: Pair) -> Finding:
         )
         if estimate is not None
     ]
+    if pair.noise.same_tasks is None:
+        sentences.insert(0, f"same tasks, re-run: not estimable, {pair.noise_reason}")
     sentences += [
         f"the repeats of {odd.side} scatter more than chance (p {odd.p:.2g}): {_listed(odd.means)}"
         for odd in pair.noise.odd_repeats
