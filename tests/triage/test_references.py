@@ -241,6 +241,17 @@ def test_run_without_a_plan_may_have_lost_tasks_and_added_none(stated: str, stat
     assert ("may have lost some" in finding.summary) is (stated == "n=10")
 
 
+@pytest.mark.parametrize(("stated", "status"), [("6", Status.UNKNOWN), ("7", Status.DIFFERENT)])
+def test_equal_lines_of_a_dataset_are_one_task_and_several_of_a_published_n(
+    stated: str, status: Status
+) -> None:
+    # Six lines with two repeats each, of which two are equal.
+    rewards = {f"t{number}": [1.0, 0.0] for number in range(4)} | {"doubled": [1.0, 0.0, 1.0, 0.0]}
+    finding = rung(explain_published(make_run(rewards), read_reference(f"50% n={stated}")), Rung.BENCHMARK)
+    assert finding.status is status
+    assert f"5 tasks against {stated}" in finding.summary
+
+
 def test_error_bar_that_implies_more_tasks_than_a_run_without_a_plan_shows_is_open() -> None:
     # sqrt(.5 * .5 / 100) = .05, so that a rounded error of .05 implies about 100 tasks; the run shows 9.
     for is_planned, status in ((True, Status.DIFFERENT), (False, Status.UNKNOWN)):

@@ -185,7 +185,8 @@ def check_benchmark(pair: NumberPair) -> Finding:
     sentences = [text for status, text in implied if status is Status.DIFFERENT]
     against = f"{counts[0]} tasks against {counts[1]}"
     doubt = next((side for side, other in pair.opposed if _may_have_lost_tasks(side, other)), None)
-    if None not in counts and counts[0] != counts[1] and doubt is None:
+    doubled = next((side for side, other in pair.opposed if _counts_lines_once(side, other)), None)
+    if None not in counts and counts[0] != counts[1] and doubt is None and doubled is None:
         sentences.insert(0, against)
     if sentences:
         return Finding(
@@ -200,6 +201,8 @@ def check_benchmark(pair: NumberPair) -> Finding:
             next=(KEEP_THE_PLAN,),
         )
     same = f"both have {counts[0]} tasks" if None not in counts else "the number of tasks is not stated"
+    if doubled is not None:
+        same = f"{against}, as equal lines of {doubled.label} are one task"
     unseen = "whether they are the same ones cannot be seen from a number"
     return Finding(
         name=Rung.BENCHMARK,
@@ -213,6 +216,22 @@ def check_benchmark(pair: NumberPair) -> Finding:
 def _may_have_lost_tasks(side: NumberSide, other: NumberSide) -> bool:
     """Whether the side is a run without a plan that shows fewer tasks than the other side has."""
     return side.lacks_plan and (side.tasks or 0) < (other.tasks or 0)
+
+
+def _counts_lines_once(side: NumberSide, other: NumberSide) -> bool:
+    """Whether the side is a run whose dataset has as many lines as the other side has tasks.
+
+    Gym takes equal lines for more repeats of one task (nemo-gym 0.7.0); who prints an n mostly counts lines.
+    """
+    if side.view is None or not side.view.has_plan or side.tasks == other.tasks:
+        return False
+    planned = [task.planned for task in side.view.tasks.values()]
+    repeats = min(planned, default=0)
+    return (
+        bool(repeats)
+        and all(rows % repeats == 0 for rows in planned)
+        and (sum(planned) // repeats == other.tasks)
+    )
 
 
 def _implied_mismatch(side: NumberSide, other: NumberSide) -> tuple[Status, str] | None:
