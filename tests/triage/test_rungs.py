@@ -232,6 +232,13 @@ def test_failures_on_record_that_could_close_the_gap_need_no_plan_to_be_the_caus
     assert "which a resume needs" in finding.next[0]
 
 
+def test_losses_of_a_run_without_a_score_leave_accounting_unknown() -> None:
+    killed = make_run({**TASKS, "task 0": [0.0, None, None, None]}, label="killed", has_metrics=False)
+    finding = rung(explain(make_run(TASKS), killed), Rung.ACCOUNTING)
+    assert finding.status is Status.UNKNOWN
+    assert finding.summary.startswith("3 missing of 48 rollouts in killed, and no gap is reported")
+
+
 def test_few_failures_that_cannot_close_a_large_gap_are_not_the_cause() -> None:
     # 1 of 48 lost on the left can move it by at most 1/48; the gap is 7/12.
     good = {prompt: [1.0] * 4 for prompt in TASKS}

@@ -49,6 +49,14 @@ def check(pair: Pair) -> Finding:
                 "keep <stem>_materialized_inputs.jsonl beside the rollouts: it is the planned denominator",
             ),
         )
+    if pair.gap.reported is None and (losses := _losses(pair)):
+        return Finding(
+            name=Rung.ACCOUNTING,
+            status=Status.UNKNOWN,
+            summary=f"{losses}, and no gap is reported that they could close",
+            facts=facts,
+            next=_next(pair),
+        )
     return Finding(name=Rung.ACCOUNTING, status=Status.SAME, summary=_same_summary(pair), facts=facts)
 
 
@@ -101,13 +109,10 @@ def _unmeasured_reasons(pair: Pair) -> list[str]:
     bounds = difference_range(pair)
     if bounds is None or 0.0 not in bounds:
         return []
-    losses = [
-        f"{_loss_text(side)} in {side.run.label}" for side in (pair.left, pair.right) if _loss_text(side)
-    ]
     span = f"[{bounds.low:+.4f}, {bounds.high:+.4f}]"
     if not (pair.left.has_plan and pair.right.has_plan):
         span += ", if no more were lost"
-    return [f"{' and '.join(losses)}: scored at worst or at best, the difference lies anywhere in {span}"]
+    return [f"{_losses(pair)}: scored at worst or at best, the difference lies anywhere in {span}"]
 
 
 def _truncated_reasons(pair: Pair) -> list[str]:
@@ -161,14 +166,19 @@ def _loss_text(side: SideView) -> str:
     return f"{named} rollouts" if counts.expected is None else f"{named} of {counts.expected} rollouts"
 
 
-def _same_summary(pair: Pair) -> str:
-    losses = [
+def _losses(pair: Pair) -> str:
+    """What both sides lost; empty where nothing is known to be lost."""
+    return " and ".join(
         f"{_loss_text(side)} in {side.run.label}" for side in (pair.left, pair.right) if _loss_text(side)
-    ]
+    )
+
+
+def _same_summary(pair: Pair) -> str:
+    losses = _losses(pair)
     if losses and pair.gap.reported == 0.0:
-        return f"{' and '.join(losses)}; the reported scores are equal all the same"
+        return f"{losses}; the reported scores are equal all the same"
     if losses:
-        return f"{' and '.join(losses)}, which cannot close the gap"
+        return f"{losses}, which cannot close the gap"
     truncated = pair.left.counts.truncated, pair.right.counts.truncated
     summary = f"every expected rollout is scored: {pair.left.counts.scored} and {pair.right.counts.scored}"
     return f"{summary}; {truncated[0]} and {truncated[1]} truncated" if any(truncated) else summary
