@@ -482,7 +482,10 @@ def test_clusters_of_tasks_widen_what_new_tasks_could_show() -> None:
         return msgspec.structs.replace(run, planned=PlanTable.of(plan))
 
     pair = clustered(make_run(base)), clustered(make_run(right))
-    alone, together = (explain(*pair, by_cluster=by_cluster).noise.new_tasks for by_cluster in (False, True))
+    noise = [explain(*pair, by_cluster=by_cluster).noise for by_cluster in (False, True)]
+    alone, together = (found.new_tasks for found in noise)
+    # Three clusters moved, two of them up: all their 2^3 sign patterns are as extreme.
+    assert noise[1].sign_flip_p == 1.0
     assert alone is not None
     assert together is not None
     assert "cluster-robust over 6 clusters" in together.method

@@ -213,7 +213,7 @@ class Noise(msgspec.Struct, frozen=True, kw_only=True):
     repeats_needed: int | None
     """Repeats a side that would make the observed difference detectable on the same tasks."""
     sign_flip_p: float | None = None
-    """Two-sided sign-flip p over tasks: a check of the new-tasks p that assumes no distribution."""
+    """Two-sided sign-flip p over tasks or clusters: checks the new-tasks p and assumes no distribution."""
     equivalence: Equivalence | None = None
     """None: no margin was asked for, or the difference is not estimable."""
     odd_repeats: tuple[OddRepeat, ...] = ()

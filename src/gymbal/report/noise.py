@@ -75,7 +75,7 @@ def _noise_remarks(noise: Noise, better: str) -> list[str]:
     if noise.bayes is not None:
         remarks.append(_bayes_text(noise.bayes, better))
     if noise.sign_flip_p is not None:
-        remarks.append(f"Sign-flip permutation over tasks: p {noise.sign_flip_p:.2g}.")
+        remarks.append(f"Sign-flip permutation of the differences: p {noise.sign_flip_p:.2g}.")
     if noise.equivalence is not None:
         found = noise.equivalence
         shown = "shown" if found.is_shown else "not shown"

@@ -30,6 +30,7 @@ __all__ = [
     "newcombe_paired",
     "same_tasks",
     "sign_flip_p",
+    "sums_by_cluster",
 ]
 
 NEVER_VARIED = "the repeats never varied, so that they measure no noise"
@@ -122,7 +123,7 @@ def new_tasks(
     difference_T = right.mean_T - left.mean_T
     sum_G, method = difference_T - np.mean(difference_T), "new tasks: paired t over tasks"
     if clusters_T is not None:
-        sum_G = _sums_by_cluster(sum_G, clusters_T)
+        sum_G = sums_by_cluster(sum_G, clusters_T)
         method = f"new tasks: paired t, cluster-robust over {len(sum_G)} clusters"
         if len(sum_G) < FEW_CLUSTERS:
             method += f" (fewer than {FEW_CLUSTERS}: the interval is too narrow)"
@@ -135,7 +136,11 @@ def new_tasks(
     return _student(left, right, _difference(left, right), error, groups - 1, level, method)
 
 
-def _sums_by_cluster(values_T: FloatArray, clusters_T: Sequence[Hashable]) -> FloatArray:
+def sums_by_cluster(values_T: FloatArray, clusters_T: Sequence[Hashable]) -> FloatArray:
+    """Sum of the values of each cluster, in order of first appearance.
+
+    Raises ValueError for another number of names than of values.
+    """
     if len(clusters_T) != len(values_T):
         raise ValueError(f"{len(clusters_T)} cluster names for {len(values_T)} tasks")
     number_of = {name: number for number, name in enumerate(dict.fromkeys(clusters_T))}

@@ -60,7 +60,9 @@ def estimate_noise(
         new_tasks=None if isinstance(new, NotEstimable) else new,
         minimum_detectable=None if isinstance(smallest, NotEstimable) or not is_varied else smallest,
         repeats_needed=None if isinstance(repeats, NotEstimable) or not is_varied else repeats,
-        sign_flip_p=paired_sign_flip_p(mine.mean_T.tolist(), theirs.mean_T.tolist(), seed=seed),
+        sign_flip_p=paired_sign_flip_p(
+            mine.mean_T.tolist(), theirs.mean_T.tolist(), seed=seed, clusters_T=clusters_T
+        ),
         equivalence=None if margin is None else _equivalence(mine, theirs, margin),
         odd_repeats=tuple(odd for side in (left, right) if (odd := _odd_repeat(side, common)) is not None),
         scores=score_pairs(
