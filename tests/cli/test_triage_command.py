@@ -71,6 +71,17 @@ def test_markdown_is_a_table_per_section() -> None:
     assert "| accounting |" in result.stdout
 
 
+def test_sides_of_the_same_name_go_by_their_paths(tmp_path: Path) -> None:
+    other = tmp_path / "baseline"
+    shutil.copytree(CANDIDATE, other)
+    triaged, listed = (
+        json.loads(gymbal(command, BASELINE, other, "--format", "json").stdout)
+        for command in ("triage", "tasks")
+    )
+    assert (triaged["left"]["label"], triaged["right"]["label"]) == (str(BASELINE), str(other))
+    assert (listed["left_label"], listed["right_label"]) == (str(BASELINE), str(other))
+
+
 @pytest.mark.parametrize(("level", "shown"), [("0.999", "99.9%"), ("0.975", "97.5%")])
 def test_level_is_not_rounded(level: str, shown: str) -> None:
     sides = BASELINE, CANDIDATE, "--level", level

@@ -72,10 +72,13 @@ def test_steps_name_the_launch_that_is_recorded(sides: tuple[Path, Path]) -> Non
     assert steps(*sides, Rung.ACCOUNTING)[0] == words + shlex.join([*LAUNCH, "--resume"])
 
 
-def test_steps_of_sides_with_one_name_name_no_launch(sides: tuple[Path, Path], tmp_path: Path) -> None:
+def test_steps_of_sides_with_one_name_name_them_by_their_paths(
+    sides: tuple[Path, Path], tmp_path: Path
+) -> None:
     other = sides[1].rename(tmp_path / "baseline")
     record(other, LAUNCH)
-    assert steps(sides[0], other, Rung.ACCOUNTING)[0].endswith(": its gym eval run command with --resume")
+    step = steps(sides[0], other, Rung.ACCOUNTING)[0]
+    assert step.startswith(f"repeat the lost rollouts of {other}: gym eval run ")
 
 
 def test_step_of_a_killed_run_names_its_config(sides: tuple[Path, Path]) -> None:

@@ -5,14 +5,28 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Sequence
+from typing import TypeVar
+
+import msgspec
 
 from gymbal.errors import UsageError
+from gymbal.model.reference import Reference
+from gymbal.model.run import Run
+
+Side = TypeVar("Side", bound=Run | Reference)
+OtherSide = TypeVar("OtherSide", bound=Run | Reference)
 
 
 def distinct_labels(labels: Sequence[str], given: Sequence[str]) -> tuple[str, ...]:
     """Return each label, or the side as it was given where two sides have the same label."""
     counts = Counter(labels)
     return tuple(text if counts[label] > 1 else label for label, text in zip(labels, given, strict=True))
+
+
+def told_apart(left: Side, right: OtherSide, *, given: tuple[str, str]) -> tuple[Side, OtherSide]:
+    """Both sides, each as it was given where both have the same label."""
+    mine, theirs = distinct_labels((left.label, right.label), given)
+    return msgspec.structs.replace(left, label=mine), msgspec.structs.replace(right, label=theirs)
 
 
 def check_candidates(candidates: Sequence[object]) -> tuple[str, ...]:

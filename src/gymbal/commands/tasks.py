@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from gymbal.commands.labels import told_apart
 from gymbal.errors import UsageError
 from gymbal.model.task_move import TaskMove, TaskReport
 from gymbal.readers.run import read_run
@@ -29,7 +30,7 @@ def tasks(
 
     Raises InputError or UsageError for what cannot be read or chosen, and where no task is on both sides.
     """
-    mine, theirs = read_run(left), read_run(right)
+    mine, theirs = told_apart(read_run(left), read_run(right), given=(str(left), str(right)))
     pair = pair_up(mine, theirs, metric=metric, agent=agent)
     if not pair.common:
         raise UsageError(

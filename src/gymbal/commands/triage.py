@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from gymbal.commands.handoff import named_launch, with_commands
-from gymbal.commands.labels import check_candidates, distinct_labels
+from gymbal.commands.labels import check_candidates, distinct_labels, told_apart
 from gymbal.commands.side import NO_EVIDENCE, Evidence, read_side
 from gymbal.errors import UsageError
 from gymbal.model.comparison import ComparisonReport
@@ -49,8 +49,11 @@ def triage_runs(
     (documents, repositories) are then one cluster in the interval of new tasks.
     """
     plans = Plans()
-    mine = read_side(left, left_evidence, cluster=cluster, plans=plans)
-    theirs = read_side(right, right_evidence, cluster=cluster, plans=plans)
+    mine, theirs = told_apart(
+        read_side(left, left_evidence, cluster=cluster, plans=plans),
+        read_side(right, right_evidence, cluster=cluster, plans=plans),
+        given=(str(left), str(right)),
+    )
     report = explain_sides(
         mine,
         theirs,
