@@ -14,9 +14,10 @@ from typing import Any
 import pytest
 
 from gymbal.commands import record as record_module
-from gymbal.commands.record import find_output, record
+from gymbal.commands.record import OUTPUT_FLAGS, OUTPUT_KEY, find_output, record
 from gymbal.model.evidence import Strength
 from gymbal.readers.run import read_run
+from gymbal.readers.run.command import VALUE_FLAGS
 
 WAIT = "60"
 """Unfinished questions get this long; a machine that is not busy answers at once."""
@@ -331,3 +332,7 @@ def test_killed_wrapper_takes_the_command_along_and_leaves_a_launch_without_end(
 )
 def test_rollouts_file_is_the_one_that_the_command_names(command: list[str], output: str | None) -> None:
     assert find_output(command) == (None if output is None else Path(output))
+
+
+def test_flags_that_name_the_rollouts_file_are_those_of_the_reader() -> None:
+    assert {flag for flag, key in VALUE_FLAGS.items() if key == OUTPUT_KEY} == set(OUTPUT_FLAGS)

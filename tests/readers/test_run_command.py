@@ -86,6 +86,12 @@ def test_command_with_a_shell_variable_does_not_know_its_value() -> None:
     assert facts["config.limit"].value == 5
 
 
+def test_command_goes_on_behind_an_empty_value() -> None:
+    command = find_in_text("gym eval run --prompt-config '' --limit 5")
+    assert command is not None
+    assert command.settings == {"prompt_config": "", "limit": 5}
+
+
 def test_command_whose_quotes_do_not_match_is_none() -> None:
     assert find_in_text("gym eval run --output 'x") is None
 

@@ -12,9 +12,10 @@ from typing import Any
 
 import msgspec
 
-from gymbal.commands.record import command_words, file_state, is_operator
+from gymbal.commands.record import file_state
 from gymbal.errors import InputError
 from gymbal.io.fingerprint import fingerprint
+from gymbal.io.shell_words import command_words, is_operator
 from gymbal.model.history import COMPONENT_FOLDERS
 from gymbal.model.recording import LaunchPlan
 from gymbal.probe.endpoint import ask_head_server, ask_model_endpoint

@@ -6,8 +6,7 @@ becomes of it, the command's output, signals and exit code are its own.
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from math import inf
 from pathlib import Path
@@ -17,6 +16,7 @@ import msgspec
 
 from gymbal.errors import UsageError
 from gymbal.io.printable import encode_printable, printable
+from gymbal.io.shell_words import command_words, is_operator
 from gymbal.model.recording import LaunchEnd, LaunchPlan, Recording
 from gymbal.probe.wrapped import Ended, Helper, start_wrapped
 
@@ -27,10 +27,9 @@ WAIT_SECONDS = 0.4
 GRACE_SECONDS = 0.4
 """What the recorder gets beyond that to write its file."""
 
-OUTPUT_FLAGS = ("--output", "-o")
 OUTPUT_KEY = "output_jsonl_fpath"
-
-SHELL_OPERATORS = ";|&<>"
+OUTPUT_FLAGS = ("--output", "-o")
+"""Those of the reader's VALUE_FLAGS that set it; importing the reader would double the time to start."""
 
 ROLLOUTS_ENDING = ".jsonl"
 WATCHED_ENDINGS = (ROLLOUTS_ENDING, "_materialized_inputs.jsonl")
@@ -97,26 +96,6 @@ def find_output(command: Sequence[str]) -> Path | None:
         elif equals and (name in OUTPUT_FLAGS or name.lstrip("+") == OUTPUT_KEY):
             found = value
     return Path(found) if found else None
-
-
-def command_words(command: Sequence[str]) -> Iterator[str]:
-    """The words, also those of a command that a shell is given as one text; its operators are words too."""
-    for word in command:
-        if " " not in word:
-            yield word
-            continue
-        lexer = shlex.shlex(word, posix=True, punctuation_chars=SHELL_OPERATORS)
-        lexer.whitespace_split = True
-        lexer.commenters = ""
-        try:
-            yield from list(lexer)
-        except ValueError:
-            yield word
-
-
-def is_operator(word: str) -> bool:
-    """Whether a shell would take the word for the end of a command."""
-    return bool(word) and set(word) <= set(SHELL_OPERATORS)
 
 
 def _plan(command: Sequence[str], output: Path, keep: Sequence[str], wait: float) -> LaunchPlan:

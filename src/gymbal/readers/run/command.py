@@ -7,13 +7,13 @@ name the same facts alike.
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
 
 from gymbal.io.secrets import is_secret_path
+from gymbal.io.shell_words import is_operator, shell_words
 from gymbal.model.evidence import Fact, Role
 from gymbal.readers.run.config import fact, leaf_facts
 from gymbal.readers.run.interpolation import Leaf, Resolved
@@ -159,13 +159,10 @@ def find_in_text(text: str) -> GymCommand | None:
     if match is None:
         return None
     try:
-        lexer = shlex.shlex(text[match.start() :], posix=True, punctuation_chars=";|&<>")
-        lexer.whitespace_split = True
-        lexer.commenters = ""
-        words = list(lexer)
+        words = shell_words(text[match.start() :])
     except ValueError:
         return None
-    end = next((place for place, word in enumerate(words) if set(word) <= set(";|&<>")), len(words))
+    end = next((place for place, word in enumerate(words) if is_operator(word)), len(words))
     return find_gym_command(words[:end])
 
 
