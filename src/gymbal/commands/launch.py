@@ -15,6 +15,7 @@ import msgspec
 from gymbal.commands.record import file_state
 from gymbal.errors import InputError
 from gymbal.io.fingerprint import fingerprint
+from gymbal.io.secrets import MASK
 from gymbal.io.shell_words import command_words, is_operator
 from gymbal.model.history import COMPONENT_FOLDERS
 from gymbal.model.recording import LaunchPlan
@@ -191,7 +192,7 @@ class Launch:
         is_address = isinstance(url, str) and "${" not in url
         return (
             url if is_address else None,
-            str(key) if key and "****" not in str(key) else None,
+            str(key) if key and MASK not in str(key) else None,
             str(model) if model else None,
         )
 

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from gymbal.errors import InputError
 from gymbal.io.decode import read_json
+from gymbal.io.secrets import MASK
 from gymbal.model.evidence import DIRTY, Fact, Role, Strength
 from gymbal.readers.run.command import GymCommand, command_facts, find_gym_command, find_in_text
 from gymbal.readers.run.config import leaf_facts, model_server_facts, shown_value
@@ -57,7 +58,7 @@ def read_environment_of(path: Path) -> dict[str, Any]:
     """The variables that the config of the last launch took from the environment, but those masked."""
     launches = read_launches(path)
     taken = _section(launches[-1], "config_environment") if launches else {}
-    return {name: value for name, value in taken.items() if isinstance(value, str) and "****" not in value}
+    return {name: value for name, value in taken.items() if isinstance(value, str) and MASK not in value}
 
 
 def read_launches(path: Path) -> list[dict[str, Any]]:
