@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from gymbal.io.fingerprint import canonical_json
-from gymbal.model.evidence import Fact, Role, Strength, Value
+from gymbal.model.evidence import Fact, Role
 from gymbal.readers.run.flags import (
     FACT_NAMES,
     OFF_UNLESS_GIVEN,
@@ -20,6 +20,7 @@ from gymbal.readers.run.flags import (
     flag_name,
     with_defaults,
 )
+from gymbal.readers.run.recorded import recorded_fact
 
 SETTINGS = frozenset(
     {
@@ -101,7 +102,7 @@ def _settings_facts(printed: re.Match[str], rest: str, place: str) -> Iterator[F
         flags = with_defaults(flags)
     key = {"flags": "non-default args", "vllm": "args", "sglang": "server_args", "engine": "config"}[kind]
     engine = "sglang" if kind == "sglang" else "vllm"
-    yield _fact("serving_engine", engine, place, key)
+    yield recorded_fact("serving_engine", Role.SERVING, engine, place, key)
     yield from engine_facts(flags, file=place, key=key)
 
 
@@ -110,12 +111,8 @@ def _plain(value: Any) -> Any:
 
 
 def _version_facts(engine: str, version: str, place: str, key: str) -> Iterator[Fact]:
-    yield _fact("serving_engine", engine, place, key)
-    yield _fact("serving_engine_version", version, place, key)
-
-
-def _fact(name: str, value: Value, place: str, key: str) -> Fact:
-    return Fact(name=name, role=Role.SERVING, value=value, strength=Strength.RECORDED, file=place, key=key)
+    yield recorded_fact("serving_engine", Role.SERVING, engine, place, key)
+    yield recorded_fact("serving_engine_version", Role.SERVING, version, place, key)
 
 
 def read_printed(text: str, depth: int = 0) -> Iterator[tuple[str, Any]]:

@@ -13,10 +13,11 @@ from pathlib import Path
 from gymbal.errors import InputError
 from gymbal.io.jsonl import read_lines
 from gymbal.io.secrets import mask_text
-from gymbal.model.evidence import Fact, Role, Strength, Value
+from gymbal.model.evidence import Fact, Role, Value
 from gymbal.readers.run.command import GymCommand, command_facts, find_in_text
 from gymbal.readers.run.engine_log import engine_line_facts, read_printed
 from gymbal.readers.run.flags import engine_facts, launched_engine
+from gymbal.readers.run.recorded import recorded_fact
 
 MAX_LOG_LINES = 20_000_000
 
@@ -116,7 +117,7 @@ def _texts(path: Path, first_bytes: int | None) -> Iterator[tuple[int, str]]:
 
 def _command(command: GymCommand, text: str, place: str) -> Iterator[Fact]:
     yield from command_facts(command, place)
-    yield _fact("command", Role.BOOKKEEPING, mask_text(text), place, f"gym {command.verb}")
+    yield recorded_fact("command", Role.BOOKKEEPING, mask_text(text), place, f"gym {command.verb}")
     yield from _containers(text, place, "driver_container")
 
 
@@ -125,7 +126,7 @@ def _launched(text: str, place: str) -> Iterator[Fact]:
     launched = launched_engine(text)
     if launched is not None:
         engine, flags = launched
-        yield _fact("serving_engine", Role.SERVING, engine, place, "command")
+        yield recorded_fact("serving_engine", Role.SERVING, engine, place, "command")
         yield from engine_facts(flags, file=place, key="command")
     yield from _containers(text, place, "serving_container" if launched else None)
 
@@ -134,21 +135,21 @@ def _containers(text: str, place: str, fact_name: str | None) -> Iterator[Fact]:
     image = _CONTAINER.search(text)
     if image and fact_name:
         role = Role.CODE if fact_name == "driver_container" else Role.SERVING
-        yield _fact(fact_name, role, mask_text(image.group(1)), place, "--container-image")
+        yield recorded_fact(fact_name, role, mask_text(image.group(1)), place, "--container-image")
 
 
 def _gym(text: str, place: str) -> Iterator[Fact]:
     """What Gym and its installers print."""
     version = _GYM_VERSION.search(text)
     if version:
-        yield _fact("gym_version", Role.CODE, version.group(1), place, "nemo-gym")
+        yield recorded_fact("gym_version", Role.CODE, version.group(1), place, "nemo-gym")
     for pattern in _GYM_COMMITS:
         match = pattern.search(text)
         if match:
             yield _commit(match.group(1), place, "nemo-gym")
     gpu = _GPU.search(text)
     if gpu:
-        yield _fact("gpu_type", Role.SERVING, (gpu.group(1) or gpu.group(2)).strip(), place, "GPU")
+        yield recorded_fact("gpu_type", Role.SERVING, (gpu.group(1) or gpu.group(2)).strip(), place, "GPU")
     overridden = _OVERRIDDEN.search(text)
     for key, value in read_printed(overridden.group(1)) if overridden else ():
         yield from command_facts(_settings(f"responses_create_params.{key}", value), place)
@@ -184,8 +185,4 @@ class _Checkout:
 
 
 def _commit(commit: str, place: str, key: str) -> Fact:
-    return _fact("gym_commit", Role.CODE, commit.lower(), place, key)
-
-
-def _fact(name: str, role: Role, value: Value, place: str, key: str) -> Fact:
-    return Fact(name=name, role=role, value=value, strength=Strength.RECORDED, file=place, key=key)
+    return recorded_fact("gym_commit", Role.CODE, commit.lower(), place, key)

@@ -21,6 +21,7 @@ from gymbal.readers.run.config import leaf_facts, model_server_facts, shown_valu
 from gymbal.readers.run.engine_log import LEFT_TO_THE_ENGINE, SETTINGS
 from gymbal.readers.run.flags import engine_facts, flag_name
 from gymbal.readers.run.interpolation import leaves
+from gymbal.readers.run.recorded import recorded_fact
 from gymbal.readers.run.roles import role_of
 
 SCHEMA_VERSION = 1
@@ -195,9 +196,7 @@ def _machine(launch: Mapping[str, Any], file: str, at: str) -> Iterator[Fact]:
 
 
 def _fact(name: str, role: Role, value: Any, file: str, key: str) -> Fact:
-    return Fact(
-        name=name, role=role, value=shown_value(value), strength=Strength.RECORDED, file=file, key=key
-    )
+    return recorded_fact(name, role, shown_value(value), file, key)
 
 
 def _section(launch: Mapping[str, Any], name: str) -> dict[str, Any]:

@@ -12,9 +12,10 @@ from pathlib import Path
 
 from gymbal.io.decode import read_bounded
 from gymbal.io.secrets import mask_text
-from gymbal.model.evidence import Fact, Role, Strength, Value
+from gymbal.model.evidence import Fact, Role, Value
 from gymbal.readers.run.command import command_facts, find_in_text
 from gymbal.readers.run.flags import engine_facts, launched_engine
+from gymbal.readers.run.recorded import recorded_fact
 
 MAX_SCRIPT_BYTES = 16 * 1024 * 1024
 
@@ -61,7 +62,7 @@ def _engines(lines: list[tuple[int, str]], name: str, asked: Value) -> Iterator[
         is_policy = len(found) == 1 or asked in (flags.get("served_model_name"), flags.get("model"))
         prefix = "" if is_policy else f"{service or 'other'}."
         place = f"{name}:{number}"
-        yield _fact(f"{prefix}serving_engine", Role.SERVING, engine, place, "command")
+        yield recorded_fact(f"{prefix}serving_engine", Role.SERVING, engine, place, "command")
         yield from engine_facts(flags, file=place, key="command", prefix=prefix)
         yield from _image(f"{prefix}serving_container", Role.SERVING, text, place)
 
@@ -72,15 +73,15 @@ def _checkout(text: str, place: str) -> Iterator[Fact]:
     if match is None:
         return
     repository, ref = (word.strip("'\"") for word in match.groups())
-    yield _fact("gym_repo", Role.CODE, mask_text(repository), place, "git clone")
+    yield recorded_fact("gym_repo", Role.CODE, mask_text(repository), place, "git clone")
     name = "gym_commit" if _FULL_COMMIT.fullmatch(ref) else "gym_ref"
-    yield _fact(name, Role.CODE, ref, place, "git checkout")
+    yield recorded_fact(name, Role.CODE, ref, place, "git checkout")
 
 
 def _image(name: str, role: Role, text: str, place: str) -> Iterator[Fact]:
     image = _IMAGE.search(text)
     if image:
-        yield _fact(name, role, mask_text(image.group(1)), place, "--container-image")
+        yield recorded_fact(name, role, mask_text(image.group(1)), place, "--container-image")
 
 
 def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
@@ -104,7 +105,3 @@ def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
             continue
         yield first, " ".join([*held, stripped if stripped != ")" or not held else ""]).strip()
         held.clear()
-
-
-def _fact(name: str, role: Role, value: Value, place: str, key: str) -> Fact:
-    return Fact(name=name, role=role, value=value, strength=Strength.RECORDED, file=place, key=key)
