@@ -35,9 +35,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "tests" / "sampling"))
+sys.path[:0] = [str(ROOT / "tests" / "sampling"), str(ROOT / "tests" / "support")]
 
-from order_rows import order_row, write_rows  # noqa: E402 - found through the line above
+from json_rows import write_rows  # noqa: E402 - found through the line above
+from order_rows import order_row  # noqa: E402 - see above
 from policy_server import BLOCK  # noqa: E402 - see above
 
 from gymbal.commands.pivot_profile import pivot_profile  # noqa: E402 - see above

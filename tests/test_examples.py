@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from json_rows import read_rows
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 SIDES = ("baseline", "candidate")
@@ -22,7 +23,7 @@ Key = tuple[int, int]
 
 
 def rows(path: str) -> list[Json]:
-    return [json.loads(line) for line in (EXAMPLES / path).read_text(encoding="utf-8").splitlines()]
+    return read_rows(EXAMPLES / path)
 
 
 def key(row: Json) -> Key:

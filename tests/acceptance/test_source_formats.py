@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from json_rows import read_rows
 
 from gymbal.commands.pivot_audit import pivot_audit
 from gymbal.commands.pivot_build import pivot_build
@@ -81,7 +82,7 @@ def test_tau_bench_keeps_every_model_call_once_the_tools_are_supplied(
     metrics = build(source, tmp_path / "dataset", tools)
     assert (metrics.candidates, metrics.kept) == (calls, calls)
     # Every string of arguments is in a row as the source has it.
-    rows = [json.loads(line) for line in (tmp_path / "dataset" / "pivots.jsonl").read_text().splitlines()]
+    rows = read_rows(tmp_path / "dataset" / "pivots.jsonl")
     labels = [row["expected_action"] for row in rows if row["expected_action"]["type"] == "function_call"]
     recorded = [call["function"]["arguments"] for m in messages for call in m.get("tool_calls") or ()]
     assert [label["arguments"] for label in labels] == recorded

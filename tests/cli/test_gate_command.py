@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 
 import jsonschema
 import pytest
+from json_rows import read_rows, write_rows
 from run_gymbal import gymbal
 
 ROOT = Path(__file__).parents[2]
@@ -69,10 +70,10 @@ def test_json_follows_the_published_schema(tmp_path: Path, sides: tuple[Path, Pa
 def flipped(run: Path) -> None:
     """Turn every right answer of the run into a wrong one, in its rollouts and in its metrics."""
     rollouts = run / "rollouts.jsonl"
-    rows = [json.loads(line) for line in rollouts.read_text().splitlines()]
+    rows = read_rows(rollouts)
     for row in rows:
         row["reward"] = 0.0
-    rollouts.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write_rows(rollouts, rows)
     aggregate = run / "rollouts_aggregate_metrics.json"
     metrics = json.loads(aggregate.read_text())
     for entry in metrics if isinstance(metrics, list) else [metrics]:

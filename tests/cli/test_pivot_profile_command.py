@@ -6,7 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-from order_rows import order_row, write_rows
+from json_rows import write_rows
+from order_rows import order_row
 from policy_server import PolicyServer
 from run_gymbal import assert_refused, gymbal
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 import shutil
 import subprocess
@@ -10,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from json_rows import read_rows, write_rows
 
 from gymbal import tasks as list_tasks
 from gymbal.errors import UsageError
@@ -46,11 +46,11 @@ def test_answers_are_shown_without_secrets(tmp_path: Path) -> None:
     leaky = tmp_path / "leaky"
     shutil.copytree(BASELINE, leaky)
     rollouts = leaky / "rollouts.jsonl"
-    rows = [json.loads(line) for line in rollouts.read_text().splitlines()]
+    rows = read_rows(rollouts)
     for row in rows:
         row["reward"] = 1.0 - row["reward"]
         row["response"]["output"] = said
-    rollouts.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write_rows(rollouts, rows)
     answer = list_tasks(BASELINE, leaky, limit=1).moves[0].right_answer
     assert answer == 'password=**** Authorization: **** ****\nget({"headers":{"X-Team":"****"},"n":5})'
 
@@ -60,11 +60,11 @@ def test_no_task_moves_when_only_the_rows_do(tmp_path: Path) -> None:
     shuffled = tmp_path / "shuffled"
     shutil.copytree(BASELINE, shuffled)
     for name in ("rollouts.jsonl", "rollouts_materialized_inputs.jsonl"):
-        rows = [json.loads(line) for line in (shuffled / name).read_text().splitlines()]
+        rows = read_rows(shuffled / name)
         for row in rows:
             row["_ng_task_index"] = (row["_ng_task_index"] + 5) % 18
         random.Random(0).shuffle(rows)
-        (shuffled / name).write_text("".join(json.dumps(row) + "\n" for row in rows))
+        write_rows(shuffled / name, rows)
     report = list_tasks(BASELINE, shuffled)
     assert (report.compared, report.equal, report.moves) == (18, 18, ())
 

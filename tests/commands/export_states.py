@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
-
-import msgspec
 
 Row = dict[str, Any]
 
@@ -68,11 +65,6 @@ CALL = call("search_flights", to="Málaga", people=2)
 BATCH: Row = {"type": "function_call_batch", "calls": [CALL, call("search_flights", to="Bergen")]}
 MESSAGE: Row = {"type": "message", "content": "Where to?"}
 LABELS = (CALL, BATCH, MESSAGE)
-
-
-def write_rows(path: Path, rows: list[Row]) -> Path:
-    path.write_bytes(b"".join(msgspec.json.encode(row) + b"\n" for row in rows))
-    return path
 
 
 def completion_of(label: Row) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import msgspec
+from json_rows import write_encoded
 
 from gymbal.model.profile import JournalHeader, Sample, SampleFailure, SampleStatus
 from gymbal.verify import score
@@ -51,11 +51,6 @@ def row(number: int, *calls: Item) -> Row:
     }
 
 
-def write_lines(path: Path, lines: Iterable[Any]) -> Path:
-    path.write_bytes(b"".join(msgspec.json.encode(line) + b"\n" for line in lines))
-    return path
-
-
 def answered(pivot: Row, number: int, output: Sequence[Item]) -> Sample:
     found = score(pivot["expected_action"], output, STOCK)
     return Sample(
@@ -79,14 +74,14 @@ def write_journal(
     header = JournalHeader(
         model="policy", base_url_digest="0" * 32, settings={}, config=dict(config), pivots=pivots
     )
-    return write_lines(path, [header, *samples])
+    return write_encoded(path, [header, *samples])
 
 
 def write_run(folder: Path, asked: Sequence[tuple[Row, Sequence[Item], float]]) -> Path:
     """A run directory in which each row was one task, answered once and rewarded."""
     folder.mkdir()
     pairs = [{"_ng_task_index": number, "_ng_rollout_index": 0} for number in range(len(asked))]
-    write_lines(
+    write_encoded(
         folder / "rollouts_materialized_inputs.jsonl",
         [pivot | pair for (pivot, _, _), pair in zip(asked, pairs, strict=True)],
     )
@@ -101,7 +96,7 @@ def write_run(folder: Path, asked: Sequence[tuple[Row, Sequence[Item], float]]) 
         }
         for (pivot, output, reward), pair in zip(asked, pairs, strict=True)
     ]
-    write_lines(folder / "rollouts.jsonl", reversed(rollouts))
+    write_encoded(folder / "rollouts.jsonl", reversed(rollouts))
     return folder
 
 

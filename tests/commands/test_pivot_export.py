@@ -11,18 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from export_states import (
-    BATCH,
-    CALL,
-    LABELS,
-    MESSAGE,
-    TEMPLATE,
-    TOOL,
-    call,
-    completion_of,
-    pivot_row,
-    write_rows,
-)
+from export_states import BATCH, CALL, LABELS, MESSAGE, TEMPLATE, TOOL, call, completion_of, pivot_row
+from json_rows import read_rows, write_encoded
 from pyarrow import parquet
 
 from gymbal.commands.pivot_export import pivot_export
@@ -41,7 +31,7 @@ RENDERED = (*NO_TOOLS_SHOWN, "openrlhf")
 
 @pytest.fixture
 def pivots(tmp_path: Path) -> Path:
-    return write_rows(tmp_path / "trips.jsonl", [pivot_row(n, label) for n, label in enumerate(LABELS)])
+    return write_encoded(tmp_path / "trips.jsonl", [pivot_row(n, label) for n, label in enumerate(LABELS)])
 
 
 @pytest.fixture
@@ -59,11 +49,6 @@ def template_for(to: str, template: Path) -> dict[str, Any]:
 def exported(pivots: Path, to: str, **options: Any) -> tuple[Path, ExportReport]:
     output = pivots.parent / f"out_{to}"
     return output, pivot_export(pivots, output, to=to, **options)
-
-
-def json_lines(path: Path) -> list[dict[str, Any]]:
-    # A line separator within a text is no line break.
-    return [json.loads(line) for line in path.read_bytes().split(b"\n") if line]
 
 
 def parquet_rows(path: Path) -> list[dict[str, Any]]:
@@ -137,13 +122,13 @@ def test_recipe_of_nemo_rl_points_at_the_files(pivots: Path) -> None:
 def test_recipe_of_a_split_dataset_validates(tmp_path: Path) -> None:
     rows = [pivot_row(n, CALL, task=f"t{n}") for n in range(20)]
     output, report = exported(
-        write_rows(tmp_path / "p.jsonl", rows), "nemo-rl", split={"train": 0.5, "validation": 0.5}
+        write_encoded(tmp_path / "p.jsonl", rows), "nemo-rl", split={"train": 0.5, "validation": 0.5}
     )
     recipe: Any = read_yaml(output / "grpo.yaml")
     assert recipe["data"]["validation"]["data_path"] == str(output / "validation.jsonl")
     assert "val_period" not in recipe["grpo"]
     assert sum(report.exported.values()) == 20
-    assert len(json_lines(output / "train.jsonl")) == report.exported["train"]
+    assert len(read_rows(output / "train.jsonl")) == report.exported["train"]
 
 
 @pytest.mark.parametrize("to", RENDERED)
@@ -152,7 +137,7 @@ def test_rendered_prompt_holds_state_and_tools(pivots: Path, template: Path, to:
     assert report.rendered
     assert [note for note in report.notes if "ends an answer" not in note] == []
     name = "train.parquet" if to == "verl" else "train.jsonl"
-    rows = parquet_rows(output / name) if to == "verl" else json_lines(output / name)
+    rows = parquet_rows(output / name) if to == "verl" else read_rows(output / name)
     for number, row in enumerate(rows):
         prompt = row["prompt"] if isinstance(row["prompt"], str) else row["prompt"][0]["content"]
         assert '"name": "search_flights"' in prompt
@@ -166,13 +151,13 @@ def test_rendered_prompt_holds_state_and_tools(pivots: Path, template: Path, to:
 @pytest.mark.parametrize("to", ["trl", "unsloth", "skyrl"])
 def test_both_containers_hold_the_same_records(pivots: Path, template: Path, to: str) -> None:
     output, _ = exported(pivots, to, chat_template=template)
-    assert parquet_rows(output / "train.parquet") == json_lines(output / "train.jsonl")
+    assert parquet_rows(output / "train.parquet") == read_rows(output / "train.jsonl")
 
 
 def test_options_of_verl_are_words_of_a_shell_that_hydra_takes(template: Path, tmp_path: Path) -> None:
     folder = tmp_path / "it's mine"
     folder.mkdir()
-    pivots = write_rows(folder / "p.jsonl", [pivot_row(0, CALL)])
+    pivots = write_encoded(folder / "p.jsonl", [pivot_row(0, CALL)])
     output, _ = exported(pivots, "verl", chat_template=template)
     lines = (output / "README.md").read_text(encoding="utf-8").splitlines()
     words = [word for line in lines if line.startswith("    ") for word in shlex.split(line, comments=True)]
@@ -184,10 +169,10 @@ def test_options_of_verl_are_words_of_a_shell_that_hydra_takes(template: Path, t
 
 
 def test_labels_and_tools_are_json_texts(pivots: Path, template: Path) -> None:
-    trl = json_lines(exported(pivots, "trl", chat_template=template)[0] / "train.jsonl")
+    trl = read_rows(exported(pivots, "trl", chat_template=template)[0] / "train.jsonl")
     verl = parquet_rows(exported(pivots, "verl", chat_template=template)[0] / "train.parquet")
-    skyrl = json_lines(exported(pivots, "skyrl", chat_template=template)[0] / "train.jsonl")
-    openrlhf = json_lines(exported(pivots, "openrlhf", chat_template=template)[0] / "train.jsonl")
+    skyrl = read_rows(exported(pivots, "skyrl", chat_template=template)[0] / "train.jsonl")
+    openrlhf = read_rows(exported(pivots, "openrlhf", chat_template=template)[0] / "train.jsonl")
     for n, label in enumerate(LABELS):
         assert json.loads(trl[n]["expected_action"]) == label
         assert json.loads(verl[n]["reward_model"]["ground_truth"]) == label
@@ -214,7 +199,7 @@ def test_without_a_template_the_messages_are_exported_with_a_warning(pivots: Pat
 @pytest.mark.parametrize("to", ["trl", "unsloth"])
 def test_reward_of_trl_is_that_of_the_verifier(pivots: Path, template: Path, to: str) -> None:
     output, _ = exported(pivots, to, chat_template=template)
-    rows = json_lines(output / "train.jsonl")
+    rows = read_rows(output / "train.jsonl")
     code = """
 from reward import reward_func
 rows, answers = data
@@ -255,7 +240,7 @@ print(json.dumps([
     for row in rows for answer in answers
 ]))
 """
-    assert run_python(output, code, [json_lines(output / "train.jsonl"), ANSWERS]) == REWARDS
+    assert run_python(output, code, [read_rows(output / "train.jsonl"), ANSWERS]) == REWARDS
 
 
 END = "<|im_end|>"
@@ -281,10 +266,10 @@ def test_special_tokens_behind_thoughts_are_no_message(tmp_path: Path, has_token
     else:
         source = tmp_path / "template.jinja"
         source.write_text(TEMPLATE.replace("[/]", END), encoding="utf-8")
-    pivots = write_rows(tmp_path / "p.jsonl", [pivot_row(0, MESSAGE), pivot_row(1, CALL)])
+    pivots = write_encoded(tmp_path / "p.jsonl", [pivot_row(0, MESSAGE), pivot_row(1, CALL)])
     output, report = exported(pivots, "openrlhf", chat_template=source)
     assert report.notes == ()
-    message, call_row = json_lines(output / "train.jsonl")
+    message, call_row = read_rows(output / "train.jsonl")
     # Thoughts are no message, with the token or without; a word behind them is one.
     answers = [f"<think>a</think>{end}" for end in ("", END, f"{END}\n{END}\n", f"Where?{END}")]
     assert run_python(output, OPENRLHF_REWARDS, [message, answers]) == [0.0, 0.0, 0.0, 1.0]
@@ -334,7 +319,7 @@ steps = [
 assert all(step["done"] for step in steps)
 print(json.dumps([step["reward"] for step in steps]))
 """
-    assert run_python(output, code, [json_lines(output / "train.jsonl"), ANSWERS]) == REWARDS
+    assert run_python(output, code, [read_rows(output / "train.jsonl"), ANSWERS]) == REWARDS
 
 
 def test_reward_of_verifiers_is_that_of_the_verifier(pivots: Path) -> None:
@@ -348,14 +333,14 @@ print(json.dumps([
     for row in rows for answer in answers
 ]))
 """
-    assert run_python(output, code, [json_lines(output / "v0_train.jsonl"), ANSWERS]) == REWARDS
+    assert run_python(output, code, [read_rows(output / "v0_train.jsonl"), ANSWERS]) == REWARDS
 
 
 def test_info_of_verifiers_has_the_tools_of_the_row_and_no_task(tmp_path: Path) -> None:
     bare = {"type": "function", "name": "stop"}
     row = pivot_row(0, CALL, task="t1", tools=[TOOL, bare])
-    output, _ = exported(write_rows(tmp_path / "p.jsonl", [row]), "verifiers")
-    info = json.loads(json_lines(output / "v0_train.jsonl")[0]["info"])
+    output, _ = exported(write_encoded(tmp_path / "p.jsonl", [row]), "verifiers")
+    info = json.loads(read_rows(output / "v0_train.jsonl")[0]["info"])
     found, stop = info["tool_defs"]
     assert (found["name"], found["description"]) == ("search_flights", TOOL["description"])
     assert found["parameters"] == TOOL["parameters"]
@@ -368,7 +353,7 @@ def test_info_of_verifiers_has_the_tools_of_the_row_and_no_task(tmp_path: Path) 
 def test_config_of_verifiers_points_at_the_rows(tmp_path: Path) -> None:
     folder = tmp_path / 'a "b" \\c'
     folder.mkdir()
-    output, _ = exported(write_rows(folder / "p.jsonl", [pivot_row(0, CALL)]), "verifiers")
+    output, _ = exported(write_encoded(folder / "p.jsonl", [pivot_row(0, CALL)]), "verifiers")
     text = (output / "README.md").read_text(encoding="utf-8").partition("Version 0")[0]
     lines = [line.strip() for line in text.splitlines() if line.startswith("    ")]
     config = tomllib.loads("\n".join(lines))["env"]
@@ -378,7 +363,7 @@ def test_config_of_verifiers_points_at_the_rows(tmp_path: Path) -> None:
 
 def test_huggingface_folder_gives_back_the_rows(pivots: Path) -> None:
     output, _ = exported(pivots, "huggingface")
-    rows = json_lines(output / "train.jsonl")
+    rows = read_rows(output / "train.jsonl")
     assert "".join(row["row"] + "\n" for row in rows).encode() == pivots.read_bytes()
     assert [row["kind"] for row in rows] == ["function_call", "function_call_batch", "message"]
     header = (output / "README.md").read_text(encoding="utf-8").split("---\n")[1]
@@ -391,7 +376,7 @@ def test_huggingface_folder_gives_back_the_rows(pivots: Path) -> None:
 def test_settings_of_the_pivots_reach_the_reward(tmp_path: Path, template: Path) -> None:
     # "to" shares 1 of 2 + 2 words: 0.25, which passes at 0.1 and not at 0.3.
     label = call("search_flights", to="near Oslo")
-    pivots = write_rows(tmp_path / "p.jsonl", [pivot_row(0, label)])
+    pivots = write_encoded(tmp_path / "p.jsonl", [pivot_row(0, label)])
     answer = completion_of(call("search_flights", to="near Bergen"))
     for threshold, reward in ((0.1, 1.0), (0.3, 0.0)):
         output, report = exported(pivots, "verl", chat_template=template, threshold=threshold)
@@ -413,7 +398,7 @@ def test_every_pivot_is_exported_or_left_out_with_a_reason(tmp_path: Path, templ
         pivot_row(6, CALL, input=[{"type": "reasoning", "summary": 3}]),
         pivot_row(7, CALL, input=[{"type": "function_call", "call_id": 1, "name": "x", "arguments": "{}"}]),
     ]
-    output, report = exported(write_rows(tmp_path / "p.jsonl", rows), "trl", chat_template=template)
+    output, report = exported(write_encoded(tmp_path / "p.jsonl", rows), "trl", chat_template=template)
     assert report.exported == {"train": 1}
     assert report.left_out == {
         LeftOutReason.TASK_UNKNOWN: 0,
@@ -422,7 +407,7 @@ def test_every_pivot_is_exported_or_left_out_with_a_reason(tmp_path: Path, templ
         LeftOutReason.NOT_RENDERED: 1,
     }
     assert report.pivots == len(rows)
-    left = json_lines(output / "left_out.jsonl")
+    left = read_rows(output / "left_out.jsonl")
     assert [line["pivot"] for line in left] == [f"p{n}" for n in range(1, 8)]
     assert "web_search" in left[0]["detail"]
     assert json.loads((output / "export.json").read_text())["left_out"] == report.left_out
@@ -430,7 +415,7 @@ def test_every_pivot_is_exported_or_left_out_with_a_reason(tmp_path: Path, templ
 
 def test_label_that_no_policy_can_win_is_left_out(tmp_path: Path) -> None:
     # Equal texts of two words share 2 of 2 + 2: 0.5, below 0.6.
-    pivots = write_rows(tmp_path / "p.jsonl", [pivot_row(0, call("search_flights", to="near Oslo"))])
+    pivots = write_encoded(tmp_path / "p.jsonl", [pivot_row(0, call("search_flights", to="near Oslo"))])
     _, report = exported(pivots, "trl", threshold=0.6)
     assert report.left_out[LeftOutReason.LABEL_UNSCORABLE] == 1
     assert report.notes[0] == "No pivot was exported: left_out.jsonl says why."
@@ -438,10 +423,10 @@ def test_label_that_no_policy_can_win_is_left_out(tmp_path: Path) -> None:
 
 def test_split_divides_by_task_and_leaves_out_rows_without_one(tmp_path: Path) -> None:
     rows = [pivot_row(n, CALL, task=f"t{n // 2}") for n in range(20)] + [pivot_row(20, CALL)]
-    pivots = write_rows(tmp_path / "p.jsonl", rows)
+    pivots = write_encoded(tmp_path / "p.jsonl", rows)
     output, report = exported(pivots, "trl", split={"train": 0.5, "validation": 0.5})
     assert report.left_out[LeftOutReason.TASK_UNKNOWN] == 1
-    tasks = [{row["task"] for row in json_lines(output / f"{side}.jsonl")} for side in report.exported]
+    tasks = [{row["task"] for row in read_rows(output / f"{side}.jsonl")} for side in report.exported]
     assert tasks[0] & tasks[1] == set()
     assert len(tasks[0] | tasks[1]) == 10
 
@@ -449,8 +434,8 @@ def test_split_divides_by_task_and_leaves_out_rows_without_one(tmp_path: Path) -
 def test_folder_that_is_split_stays_so(tmp_path: Path) -> None:
     folder = tmp_path / "dataset"
     folder.mkdir()
-    write_rows(folder / "train.jsonl", [pivot_row(0, CALL), pivot_row(1, CALL)])
-    write_rows(folder / "validation.jsonl", [pivot_row(2, MESSAGE)])
+    write_encoded(folder / "train.jsonl", [pivot_row(0, CALL), pivot_row(1, CALL)])
+    write_encoded(folder / "validation.jsonl", [pivot_row(2, MESSAGE)])
     output = tmp_path / "out"
     report = pivot_export(folder, output, to="gym")
     assert report.exported == {"train": 2, "validation": 1}
@@ -507,7 +492,7 @@ def test_tool_schemas_cannot_be_validated_without_tools(pivots: Path, template: 
     with pytest.raises(UsageError, match="gives no reward"):
         exported(pivots, "openrlhf", chat_template=template)
     output, _ = exported(pivots, "trl", chat_template=template)
-    rows = json_lines(output / "train.jsonl")
+    rows = read_rows(output / "train.jsonl")
     wrong = completion_of(call("search_flights", to="Málaga", people="two"))
     code = """
 from reward import reward_func
@@ -522,20 +507,20 @@ def test_rows_of_another_verifier_go_to_gym_alone(tmp_path: Path) -> None:
     row = pivot_row(0, CALL)
     del row["expected_action"]
     row |= {"expected_answer": "{}", "metadata": {"harness": "terminus_2"}}
-    pivots = write_rows(tmp_path / "p.jsonl", [row])
+    pivots = write_encoded(tmp_path / "p.jsonl", [row])
     with pytest.raises(UsageError, match="scored by Gym alone"):
         exported(pivots, "trl")
     output, _ = exported(pivots, "gym")
     assert (output / "pivots.jsonl").read_bytes() == pivots.read_bytes()
     output, _ = exported(pivots, "huggingface")
-    assert json_lines(output / "train.jsonl")[0]["expected_action"] is None
+    assert read_rows(output / "train.jsonl")[0]["expected_action"] is None
 
 
 def test_unknown_target_and_no_pivots_are_refused(tmp_path: Path, pivots: Path) -> None:
     with pytest.raises(UsageError, match="known are gym, nemo-rl"):
         exported(pivots, "axolotl")
     with pytest.raises(InputError, match="holds no pivots"):
-        exported(write_rows(tmp_path / "none.jsonl", []), "gym")
+        exported(write_encoded(tmp_path / "none.jsonl", []), "gym")
 
 
 def test_missing_packages_are_named(
@@ -555,7 +540,7 @@ def test_names_that_are_no_utf8_are_escaped(tmp_path: Path, template: Path, to: 
     folder = tmp_path / "odd\udcff"
     folder.mkdir()
     rows = [pivot_row(0, CALL), pivot_row(1, {**CALL, "arguments": "{"})]
-    output, report = exported(write_rows(folder / "p.jsonl", rows), to, **template_for(to, template))
+    output, report = exported(write_encoded(folder / "p.jsonl", rows), to, **template_for(to, template))
     assert report.pivots == 2
-    for line in json_lines(output / "left_out.jsonl"):
+    for line in read_rows(output / "left_out.jsonl"):
         assert line["path"].endswith("odd\\udcff/p.jsonl")

@@ -15,7 +15,8 @@ from typing import Any
 
 import msgspec
 import pytest
-from order_rows import order_row, write_rows
+from json_rows import write_rows
+from order_rows import order_row
 from policy_server import Faults, PolicyServer, last_user
 
 from gymbal.commands import profile_plan

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
-from order_rows import order_row, write_rows
+from json_rows import write_rows
+from order_rows import order_row
 
 from gymbal.commands.pivot_profile_recorded import pivot_profile_from_field, pivot_profile_from_gym
 from gymbal.errors import InputError, UsageError
@@ -17,12 +17,6 @@ from gymbal.model.profile import PivotProfile, ProfileSource
 from gymbal.model.profile_report import RecordedReport
 
 Row = dict[str, Any]
-
-
-def lines(path: Path, rows: list[Row]) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    return path
 
 
 def planned(row: Row, task: int, repeat: int) -> Row:
@@ -38,9 +32,9 @@ def rollout(task: int, repeat: int, reward: float | None, **fields: Any) -> Row:
 
 
 def run_of(folder: Path, inputs: list[Row], rollouts: list[Row]) -> Path:
-    lines(folder / "rollouts_materialized_inputs.jsonl", inputs)
-    lines(folder / "rollouts_failures.jsonl", [])
-    lines(folder / "rollouts.jsonl", rollouts)
+    write_rows(folder / "rollouts_materialized_inputs.jsonl", inputs)
+    write_rows(folder / "rollouts_failures.jsonl", [])
+    write_rows(folder / "rollouts.jsonl", rollouts)
     return folder
 
 
@@ -122,8 +116,8 @@ def test_gym_run_is_joined_by_content_without_uuids(tmp_path: Path) -> None:
 
 def test_gym_run_without_inputs_cannot_be_joined(tmp_path: Path) -> None:
     rows = write_rows(tmp_path / "rows.jsonl", [order_row(0, 0.5)])
-    lines(tmp_path / "run" / "rollouts.jsonl", [rollout(0, 0, 1.0)])
-    lines(tmp_path / "run" / "rollouts_failures.jsonl", [])
+    write_rows(tmp_path / "run" / "rollouts.jsonl", [rollout(0, 0, 1.0)])
+    write_rows(tmp_path / "run" / "rollouts_failures.jsonl", [])
     with pytest.raises(InputError, match="materialized inputs"):
         pivot_profile_from_gym(rows, tmp_path / "profile.jsonl", tmp_path / "run")
 
@@ -151,7 +145,7 @@ def task_profile(row: Row, rewards: list[float], *, missing: int = 0, with_infos
 def test_gym_task_profiles_are_taken_over(tmp_path: Path) -> None:
     pivots = [order_row(n, 0.5) for n in range(3)]
     rows = write_rows(tmp_path / "rows.jsonl", pivots)
-    run = lines(
+    run = write_rows(
         tmp_path / "rollouts_reward_profiling.jsonl",
         [
             task_profile(pivots[1], [1.0, 0.0], missing=2),

@@ -7,16 +7,8 @@ from typing import Any
 
 import msgspec
 import pytest
-from recorded_searches import (
-    answered,
-    failed,
-    gym_config,
-    row,
-    search,
-    write_journal,
-    write_lines,
-    write_run,
-)
+from json_rows import write_encoded
+from recorded_searches import answered, failed, gym_config, row, search, write_journal, write_run
 
 from gymbal.commands.open_pivots import open_pivots
 from gymbal.commands.pivot_index import pivot_index
@@ -37,7 +29,7 @@ P0, P1, P2 = (row(number, search(q=EXPECTED)) for number in range(3))
 
 @pytest.fixture
 def pivots(tmp_path: Path) -> Path:
-    return write_lines(tmp_path / "pivots.jsonl", [P0, P1, P2, row(3, search(q="x"))])
+    return write_encoded(tmp_path / "pivots.jsonl", [P0, P1, P2, row(3, search(q="x"))])
 
 
 @pytest.fixture
@@ -104,7 +96,7 @@ def test_rescore_quotes_no_secret(tmp_path: Path) -> None:
     # 1 common of 4 + 4 words: 0.125, as with OTHER.
     pivot = row(0, search(q="flights Oslo Bearer FAKEsecret1"))
     samples = [answered(pivot, 0, [search(q="hotel near Oslo token=FAKEsecret2")])]
-    pivots = write_lines(tmp_path / "pivots.jsonl", [pivot])
+    pivots = write_encoded(tmp_path / "pivots.jsonl", [pivot])
     (group,) = stricter(write_journal(tmp_path / "profile.samples.jsonl", samples), pivots).flips
     (pair,) = group.pairs
     assert (pair.expected, pair.actual) == ('"flights Oslo Bearer ****"', '"hotel near Oslo token=****"')
@@ -127,7 +119,7 @@ def groups(samples: Path, pivots: Path, options: dict[str, Any]) -> list[FlipGro
 def test_rescore_groups_by_place_and_puts_the_most_frequent_first(tmp_path: Path) -> None:
     tags = row(0, search(tags=["a", "b"]))
     pair = row(1, search(q="x y"), search(q="y z"))
-    pivots = write_lines(tmp_path / "pivots.jsonl", [tags, pair])
+    pivots = write_encoded(tmp_path / "pivots.jsonl", [tags, pair])
     half = [search(q="x y"), search(q="y y y y y y")]  # "y z": 1 of 2 + 6 words, 0.125
     samples = [
         answered(tags, 0, [search(tags=["b", "a"])]),
@@ -152,7 +144,7 @@ def test_rescore_groups_by_place_and_puts_the_most_frequent_first(tmp_path: Path
 
 def test_rescore_pairs_the_calls_of_a_batch_that_matched_each_other(tmp_path: Path) -> None:
     pivot = row(0, search(q="a b"), search(q="c d"))
-    pivots = write_lines(tmp_path / "pivots.jsonl", [pivot])
+    pivots = write_encoded(tmp_path / "pivots.jsonl", [pivot])
     # At 0.1 "c d" matches "c x y" (1 of 5 words, 0.2), and "a b" itself, which comes first. At 0.3 "c d" is
     # without a partner; it is the third answer that it lost, not the first one that it is unlike.
     said = [search(q="a b"), search(q="z z"), search(q="c x y")]
@@ -163,7 +155,7 @@ def test_rescore_pairs_the_calls_of_a_batch_that_matched_each_other(tmp_path: Pa
 
 def test_rescore_tells_another_worth_from_another_match(tmp_path: Path) -> None:
     pivot = row(0, search(q="x"), search(q="y"))
-    pivots = write_lines(tmp_path / "pivots.jsonl", [pivot])
+    pivots = write_encoded(tmp_path / "pivots.jsonl", [pivot])
     journal = write_journal(
         tmp_path / "j.samples.jsonl", [answered(pivot, 0, [search(q="x"), search(q="z")])]
     )
@@ -178,7 +170,7 @@ def test_rescore_tells_another_worth_from_another_match(tmp_path: Path) -> None:
 def test_rescore_lists_no_more_pairs_than_asked_and_counts_all(tmp_path: Path) -> None:
     pivot = row(0, search(q="a b"))
     samples = [answered(pivot, n, [search(q=f"a c{n}")]) for n in range(9)]  # 1 of 4 words: 0.25
-    pivots = write_lines(tmp_path / "pivots.jsonl", [pivot])
+    pivots = write_encoded(tmp_path / "pivots.jsonl", [pivot])
     journal = write_journal(tmp_path / "j.samples.jsonl", samples)
     (group,) = rescored(journal, pivots, options={"word_count_similarity_threshold": 0.3}, most_pairs=2).flips
     assert (len(group.pairs), group.different_pairs, group.samples) == (2, 9, 9)
@@ -206,7 +198,7 @@ def test_rescore_takes_new_settings_from_a_gym_config_with_options_over_it(
 def test_rescore_takes_settings_before_from_the_dataset_folder(journal: Path, tmp_path: Path) -> None:
     folder = tmp_path / "dataset"
     folder.mkdir()
-    write_lines(folder / "pivots.jsonl", [P0, P1, P2])
+    write_encoded(folder / "pivots.jsonl", [P0, P1, P2])
     gym_config(folder / "config.yaml")
     by_server = {"one": {"word_count_similarity_threshold": 0.1}, "two": {}}
     several = write_journal(
@@ -289,7 +281,7 @@ def test_rescore_reads_gym_rollouts_through_their_pairs_of_numbers(tmp_path: Pat
 
 
 def test_rescore_refuses_what_cannot_be_joined(tmp_path: Path, journal: Path, pivots: Path) -> None:
-    others = write_lines(tmp_path / "others.jsonl", [row(7, search(q="x"))])
+    others = write_encoded(tmp_path / "others.jsonl", [row(7, search(q="x"))])
     with pytest.raises(InputError, match="none of its 6 answers is of one of the pivots"):
         stricter(journal, others)
     with pytest.raises(UsageError, match="no other settings are given"):

@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from json_rows import read_rows
 from training.grpo import Pivots, advantages, expected_rewards, train
 from training.policy import Policy, features
 from training.run import HERE, shown, table
@@ -27,10 +28,6 @@ class Small(NamedTuple):
 def small(tmp_path_factory: pytest.TempPathFactory) -> Small:
     folder = tmp_path_factory.mktemp("world")
     return Small(folder, prepare(folder, starting_policy(0, epochs=200), 0, tasks=60))
-
-
-def rows(path: Path) -> list[Json]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 def label_of(action: Action) -> Json:
@@ -87,11 +84,11 @@ def test_training_rewards_are_those_of_the_profile_and_of_the_verifier(small: Sm
     world = small.world
     labels = {
         row["pivot_info"]["uuid"]: row["expected_action"]
-        for row in rows(small.folder / "dataset/train.jsonl")
+        for row in read_rows(small.folder / "dataset/train.jsonl")
     }
     place = {pivot: index for index, pivot in enumerate(world.train.ids)}
     number = {json.dumps(action.items()): index for index, action in enumerate(ACTIONS)}
-    samples = rows(small.folder / "profile.samples.jsonl")[1:]
+    samples = read_rows(small.folder / "profile.samples.jsonl")[1:]
     assert len(samples) == world.profile_samples == 8 * len(place)
     for sample in samples:
         looked_up = world.train.rewards_NA[place[sample["pivot"]], number[json.dumps(sample["output"])]]
@@ -105,7 +102,8 @@ def test_config_of_the_dataset_scores_as_the_example_does(small: Small) -> None:
 
 
 def test_selected_pivots_are_the_mixed_ones_of_the_profile(small: Small) -> None:
-    mixed = {line["pivot"] for line in rows(small.folder / "profile.jsonl") if len(set(line["rewards"])) > 1}
+    profiled = read_rows(small.folder / "profile.jsonl")
+    mixed = {line["pivot"] for line in profiled if len(set(line["rewards"])) > 1}
     chosen = pivots_of(SELECTED, small.world, np.random.default_rng(0))
     assert set(chosen.ids) == mixed
     assert 0 < len(mixed) < len(small.world.train.ids)

@@ -13,6 +13,7 @@ from pathlib import Path
 import parts_desk
 import sums
 from gym_stack import GymFailed, GymStack
+from json_rows import write_rows
 from model_script import parse_script
 from model_server import ModelServer
 from sums import Json
@@ -77,11 +78,6 @@ class RunMaker:
                 *flags,
             ]
         )
-
-
-def write_rows(path: Path, rows: Sequence[Json]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
 
 
 def base(maker: RunMaker, folder: Path) -> None:

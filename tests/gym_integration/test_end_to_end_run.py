@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 import sums
 from gym_prefork import GymPrefork
-from gym_runs import BASE_SEED, FAILING, ROUTED, SAMPLING, write_rows
+from gym_runs import BASE_SEED, FAILING, ROUTED, SAMPLING
 from gym_servers import stack_of_one_run
+from json_rows import write_rows
 from model_script import parse_script
 from model_server import ModelServer
 

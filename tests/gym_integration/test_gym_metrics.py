@@ -17,6 +17,7 @@ import metric_definitions
 import pytest
 import sums
 from gym_runs import RunMaker
+from json_rows import read_rows
 from sums import Json
 
 import gymbal
@@ -39,10 +40,6 @@ ALL_RUNS = (*QUIZ_RUNS, "desk", "other_agent")
 ANSWER_KEYS = {"mcqa_simple_agent": "extracted_answer", "flagged_quiz_agent": "extracted_answer"}
 """Agents whose server adds pass@k and its like, with the field that holds an answer."""
 TOLERANCE = 1e-12
-
-
-def rows_of(path: Path) -> list[Json]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 def zero(row: Json) -> Json:
@@ -71,7 +68,7 @@ def without(entries: Sequence[Json], names: Collection[str]) -> list[Json]:
 
 def check_every_number(folder: Path, zeros: Sequence[Json] = ()) -> None:
     """Works out every number of the aggregate file in `folder`; `zeros` are rollouts that count as 0."""
-    rollouts = rows_of(folder / "rollouts.jsonl")
+    rollouts = read_rows(folder / "rollouts.jsonl")
     for entry in json.loads((folder / "rollouts_aggregate_metrics.json").read_text(encoding="utf-8")):
         agent = entry["agent_ref"]["name"]
         own = [row for row in rollouts if row["agent_ref"]["name"] == agent]
@@ -99,14 +96,14 @@ def test_gym_numbers_all_follow_from_the_rollouts(made: RunMaker, name: str) -> 
 
 def test_gym_numbers_with_failures_counted_as_zero_all_follow_too(made: RunMaker) -> None:
     folder = made.run("failed_as_zero")
-    check_every_number(folder, [zero(row) for row in rows_of(folder / "rollouts_failures.jsonl")])
+    check_every_number(folder, [zero(row) for row in read_rows(folder / "rollouts_failures.jsonl")])
 
 
 def test_gym_numbers_with_missing_rollouts_counted_as_zero_all_follow_too(made: RunMaker) -> None:
     folder = made.run("unstarted_as_zero")
     number = itemgetter("_ng_task_index", "_ng_rollout_index")
-    known = set(map(number, rows_of(folder / "rollouts.jsonl")))
-    planned = rows_of(folder / "rollouts_materialized_inputs.jsonl")
+    known = set(map(number, read_rows(folder / "rollouts.jsonl")))
+    planned = read_rows(folder / "rollouts_materialized_inputs.jsonl")
     check_every_number(folder, [zero(row) for row in planned if number(row) not in known])
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from gym_runs import ROUTED, RunMaker, write_rows
+from gym_runs import ROUTED, RunMaker
 from gym_servers import comparator_settings
+from json_rows import read_rows, write_rows
 from pivot_answers import TurnOf, answers_script, damaged_turns, label_turn
 from random_actions import Json
 
@@ -20,13 +20,9 @@ from gymbal.verify import UnscorableError, score
 SETTINGS = comparator_settings()
 
 
-def rows_of(path: Path) -> list[Json]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-
-
 def run_under_every_setting(made: RunMaker, pivots: Path, name: str, turn_of: TurnOf) -> Path:
     """One `gym eval run` of the dataset under every setting; the model answers by `turn_of`."""
-    rows = rows_of(pivots / "pivots.jsonl")
+    rows = read_rows(pivots / "pivots.jsonl")
     inputs = made.work / "inputs" / f"{name}.jsonl"
     agents = [{"type": "responses_api_agents", "name": agent} for agent in SETTINGS]
     write_rows(inputs, [row | {"agent_ref": agent} for agent in agents for row in rows])
@@ -49,9 +45,9 @@ def damaged(made: RunMaker, pivots: Path) -> Path:
 
 
 def test_gym_pivots_hold_every_kind_of_label(pivots: Path) -> None:
-    kinds = Counter(row["expected_action"]["type"] for row in rows_of(pivots / "pivots.jsonl"))
+    kinds = Counter(row["expected_action"]["type"] for row in read_rows(pivots / "pivots.jsonl"))
     # The same conversations as in examples/rollouts, whose README counts their model calls: 57.
-    skipped = rows_of(pivots / "skipped.jsonl")
+    skipped = read_rows(pivots / "skipped.jsonl")
     assert kinds.total() + len(skipped) == 57
     assert min(kinds[kind] for kind in ("message", "function_call", "function_call_batch")) > 10
     assert gymbal.pivot_validate(pivots).violations == ()
@@ -71,13 +67,13 @@ def test_gym_env_validate_takes_the_config(made: RunMaker, pivots: Path) -> None
 
 
 def test_gym_gives_every_label_a_reward_of_one_under_every_setting(replayed: Path, pivots: Path) -> None:
-    rollouts = rows_of(replayed)
-    assert len(rollouts) == len(SETTINGS) * len(rows_of(pivots / "pivots.jsonl"))
+    rollouts = read_rows(replayed)
+    assert len(rollouts) == len(SETTINGS) * len(read_rows(pivots / "pivots.jsonl"))
     assert Counter(row["reward"] for row in rollouts) == {1.0: len(rollouts)}
 
 
 def test_gym_gives_damaged_answers_the_rewards_that_score_gives(damaged: Path) -> None:
-    rollouts = rows_of(damaged)
+    rollouts = read_rows(damaged)
     for row in rollouts:
         options = SETTINGS[row["agent_ref"]["name"]]
         found = score(row["expected_action"], row["response"]["output"], options)
@@ -91,16 +87,16 @@ def test_gym_gives_damaged_answers_the_rewards_that_score_gives(damaged: Path) -
 
 
 def test_gym_loses_a_damaged_answer_only_where_it_cannot_be_scored(damaged: Path, pivots: Path) -> None:
-    asked = len(SETTINGS) * len(rows_of(pivots / "pivots.jsonl"))
-    failures = rows_of(damaged.with_name("rollouts_failures.jsonl"))
-    assert len(rows_of(damaged)) + len(failures) == asked
+    asked = len(SETTINGS) * len(read_rows(pivots / "pivots.jsonl"))
+    failures = read_rows(damaged.with_name("rollouts_failures.jsonl"))
+    assert len(read_rows(damaged)) + len(failures) == asked
     assert {row["_ng_failure_class"] for row in failures} <= {"agent_run_error"}
 
 
 def test_gym_fails_on_the_answer_that_score_refuses(made: RunMaker, pivots: Path) -> None:
     # Python's json refuses an integer of thousands of digits with an error that Gym's server does not expect.
     row = next(
-        row for row in rows_of(pivots / "pivots.jsonl") if row["expected_action"]["type"] == "function_call"
+        row for row in read_rows(pivots / "pivots.jsonl") if row["expected_action"]["type"] == "function_call"
     )
     call = {"name": row["expected_action"]["name"], "arguments": '{"n": ' + "9" * 5000 + "}"}
     with pytest.raises(UnscorableError):
@@ -111,12 +107,12 @@ def test_gym_fails_on_the_answer_that_score_refuses(made: RunMaker, pivots: Path
     done = made.gym.run(
         *("eval", "run", "--no-serve", "--input", str(inputs), "--output", str(output), ROUTED)
     )
-    assert rows_of(output) == []
-    assert len(rows_of(output.with_name("long_number_failures.jsonl"))) == 1, done.stderr[-2000:]
+    assert read_rows(output) == []
+    assert len(read_rows(output.with_name("long_number_failures.jsonl"))) == 1, done.stderr[-2000:]
 
 
 def test_gym_means_of_damaged_answers_are_those_of_their_scores(damaged: Path) -> None:
-    rollouts = rows_of(damaged)
+    rollouts = read_rows(damaged)
     for entry in read_run(damaged.parent).metrics or ():
         mine = rewards_of(rollouts, entry.agent)
         assert entry.values["mean/reward"] == pytest.approx(sum(mine) / len(mine), rel=1e-12)

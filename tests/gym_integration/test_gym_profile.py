@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from gym_runs import ROUTED, RunMaker
 from gym_servers import DATASET_SETTING
+from json_rows import read_rows
 from pivot_answers import answers_script, damaged_turns
 from random_actions import Json
 
@@ -22,10 +23,6 @@ from gymbal.verify import score
 
 REPEATS = 3
 PIVOTS = 24
-
-
-def rows_of(path: Path) -> list[Json]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +40,7 @@ def asked(made: RunMaker, some_pivots: Path) -> Path:
     """The run directory of a policy that is asked a few times at each pivot, and is right now and then."""
     folder = made.work / "runs" / "asked"
     folder.mkdir()
-    made.play(answers_script(rows_of(some_pivots), damaged_turns(seed=7), times=REPEATS))
+    made.play(answers_script(read_rows(some_pivots), damaged_turns(seed=7), times=REPEATS))
     made.gym.collect(
         [
             *("--input", str(some_pivots), "--output", str(folder / "rollouts.jsonl")),
@@ -56,9 +53,9 @@ def asked(made: RunMaker, some_pivots: Path) -> Path:
 @pytest.fixture(scope="module")
 def rewards(asked: Path, some_pivots: Path) -> dict[str, list[float]]:
     """Rewards by pivot id, in the order of repeats, joined by what was asked and expected."""
-    ids = {content(row): pivot_id(row) for row in rows_of(some_pivots)}
+    ids = {content(row): pivot_id(row) for row in read_rows(some_pivots)}
     found: dict[str, list[float]] = defaultdict(list)
-    for row in sorted(rows_of(asked / "rollouts.jsonl"), key=numbers):
+    for row in sorted(read_rows(asked / "rollouts.jsonl"), key=numbers):
         found[ids[content(row)]].append(row["reward"])
     return found
 
@@ -90,7 +87,7 @@ def test_gym_run_is_the_profile_of_its_policy(profile: Path, rewards: dict[str, 
 
 
 def test_gym_profile_holds_the_rewards_that_score_gives(asked: Path) -> None:
-    for row in rows_of(asked / "rollouts.jsonl"):
+    for row in read_rows(asked / "rollouts.jsonl"):
         found = score(row["expected_action"], row["response"]["output"], DATASET_SETTING)
         assert found.reward == row["reward"]
 
@@ -117,7 +114,7 @@ def test_gym_run_selects_the_pivots_whose_rewards_are_mixed(
     folder = tmp_path / "selected"
     metrics = pivot_select(some_pivots, profile, folder)
     mixed = {pivot for pivot, values in rewards.items() if len(set(values)) > 1}
-    chosen = rows_of(folder / "pivots.jsonl")
+    chosen = read_rows(folder / "pivots.jsonl")
     assert {pivot_id(row) for row in chosen} == mixed
     assert 2 < len(mixed) < PIVOTS
     assert metrics.rates[RateClass.MIXED] == len(mixed)

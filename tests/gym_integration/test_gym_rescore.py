@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from random import Random
@@ -11,6 +10,7 @@ from typing import Any
 import pytest
 from bridge import Bridge
 from gym_servers import DATASET_SETTING, SETTINGS
+from json_rows import write_rows
 from random_actions import Json, random_case
 
 from gymbal.commands.pivot_rescore import pivot_rescore
@@ -23,11 +23,6 @@ CASES = 1500
 def verdicts(bridge: Bridge, config: Mapping[str, Any], cases: Sequence[Json]) -> list[float | None]:
     """Gym's rewards; None where its server gives none."""
     return [found.get("reward") for found in bridge.verify(dict(config), list(cases))]
-
-
-def write_lines(path: Path, lines: Sequence[Json]) -> Path:
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    return path
 
 
 def is_a_row(case: Json) -> bool:
@@ -61,16 +56,16 @@ def run(cases: list[tuple[Json, float]], tmp_path_factory: pytest.TempPathFactor
         for n, (case, _) in enumerate(cases)
     ]
     pairs = [{"_ng_task_index": n, "_ng_rollout_index": 0} for n in range(len(rows))]
-    write_lines(folder / "pivots.jsonl", rows)
+    write_rows(folder / "pivots.jsonl", rows)
     files = folder / "run"
     files.mkdir()
     planned = [row | pair for row, pair in zip(rows, pairs, strict=True)]
-    write_lines(files / "rollouts_materialized_inputs.jsonl", planned)
+    write_rows(files / "rollouts_materialized_inputs.jsonl", planned)
     rollouts = [
         {"response": {"output": case["output"]}, "reward": reward, **pair}
         for (case, reward), pair in zip(cases, pairs, strict=True)
     ]
-    write_lines(files / "rollouts.jsonl", rollouts)
+    write_rows(files / "rollouts.jsonl", rollouts)
     return files
 
 

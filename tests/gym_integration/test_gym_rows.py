@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import defaultdict
 from pathlib import Path
@@ -11,10 +10,10 @@ from random import Random
 import pytest
 from bridge import Bridge
 from gym_servers import EXAMPLES
+from json_rows import read_rows, write_rows
 from random_rows import Json, random_row
 
 import gymbal
-from gymbal.io.jsonl import read_lines
 from gymbal.model.pivot import Violation
 from gymbal.pivot.validate_options import ValidateOptions
 
@@ -40,14 +39,10 @@ def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def rows_of(path: Path) -> list[Json]:
-    return [json.loads(line.data) for line in read_lines(path)]
-
-
 def violations(rows: list[Json], folder: Path) -> dict[int, list[Violation]]:
     """What `pivot_validate` finds, by position in `rows`."""
     path = folder / "rows.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    write_rows(path, rows)
     found = defaultdict(list)
     options = ValidateOptions(max_problems=10 * len(rows))
     for violation in gymbal.pivot_validate(path, options=options).violations:
@@ -56,7 +51,7 @@ def violations(rows: list[Json], folder: Path) -> dict[int, list[Violation]]:
 
 
 def test_gym_models_take_every_row_that_was_built(bridge: Bridge, dataset: Path) -> None:
-    rows = rows_of(dataset / "pivots.jsonl")
+    rows = read_rows(dataset / "pivots.jsonl")
     assert bridge.refusals(rows) == [None] * len(rows)
 
 
@@ -65,7 +60,7 @@ def test_gym_models_and_validate_refuse_the_same_damaged_rows(
     bridge: Bridge, dataset: Path, tmp_path: Path, seed: int
 ) -> None:
     random = Random(seed)
-    built = rows_of(dataset / "pivots.jsonl")
+    built = read_rows(dataset / "pivots.jsonl")
     rows = [random_row(random, built) for _ in range(ROWS // 2)]
     refusals = bridge.refusals(rows)
     found = violations(rows, tmp_path)

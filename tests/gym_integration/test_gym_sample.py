@@ -1,9 +1,9 @@
 """`pivot_validate` lets an installed Gym judge a sample of the rows: rules P030 and P031."""
 
-import json
 from pathlib import Path
 
 from gym_servers import EXAMPLES
+from json_rows import read_rows, write_rows
 
 import gymbal
 from gymbal.commands.gym_rows_check import check_with_gym
@@ -28,11 +28,11 @@ def test_gym_disagrees_with_rows_that_only_it_refuses(gym_venv: Path, tmp_path: 
     gymbal.pivot_build(source, tmp_path / "dataset")
     rows, config = tmp_path / "dataset" / "pivots.jsonl", tmp_path / "dataset" / "config.yaml"
     report = gymbal.pivot_validate(tmp_path / "dataset")
-    damaged = [json.loads(line) for line in rows.read_text(encoding="utf-8").splitlines()]
+    damaged = read_rows(rows)
     called = next(at for at, row in enumerate(damaged[1:], 1) if "arguments" in row["expected_action"])
     damaged[0]["responses_create_params"]["tool_choice"] = 7
     damaged[called]["expected_action"]["arguments"] = "{"
-    rows.write_text("".join(json.dumps(row) + "\n" for row in damaged), encoding="utf-8")
+    write_rows(rows, damaged)
     sample = [(rows, Drawn(b"", line, 0)) for line in (1, called + 1)]
     judged = check_with_gym(
         report,

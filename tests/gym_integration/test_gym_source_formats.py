@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from bridge import Bridge
+from json_rows import read_rows
 
 import gymbal
 from gymbal.readers import FORMATS
@@ -24,6 +25,6 @@ def test_gym_models_take_every_row_of_a_converted_format(bridge: Bridge, tmp_pat
         tools = source.parent / "tools.json"
         folder = tmp_path / str(number)
         gymbal.pivot_build(source, folder, tools=tools if tools.exists() else None)
-        rows += [json.loads(line) for line in (folder / "pivots.jsonl").read_text().splitlines()]
+        rows += read_rows(folder / "pivots.jsonl")
     assert rows
     assert bridge.refusals(rows) == [None] * len(rows)

@@ -6,7 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from episodes import rollout, write_rollouts
+from episodes import rollout
+from json_rows import write_rows
 
 from gymbal.commands.pivot_audit import pivot_audit
 from gymbal.model.audit import AuditReport, RuleStatus
@@ -62,8 +63,8 @@ def good_rows() -> list[Row]:
 
 
 def audited(folder: Path, rows: list[Row], source: list[Row] | None = None) -> AuditReport:
-    write_rollouts(folder / "rollouts.jsonl", episodes() if source is None else source)
-    write_rollouts(folder / "rows.jsonl", rows)
+    write_rows(folder / "rollouts.jsonl", episodes() if source is None else source)
+    write_rows(folder / "rows.jsonl", rows)
     return pivot_audit(folder / "rows.jsonl", folder / "rollouts.jsonl")
 
 

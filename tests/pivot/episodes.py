@@ -9,8 +9,6 @@ A result answers the oldest open call. Call ids count up, so that every item of 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 TOOLS = [
@@ -82,12 +80,3 @@ def rollout(
     if "status" in fields:
         response["status"] = fields.pop("status")
     return {"responses_create_params": params | (request or {}), "response": response, "reward": 1.0} | fields
-
-
-def write_rollouts(path: Path, rows: Iterable[dict[str, Any]]) -> Path:
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    return path
-
-
-def read_rows(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]

@@ -24,7 +24,8 @@ from converter import (
     inputs,
     without_provenance,
 )
-from episodes import TOOLS, call, items_of, rollout, write_rollouts
+from episodes import TOOLS, call, items_of, rollout
+from json_rows import write_rows
 
 from gymbal.commands.pivot_audit import pivot_audit
 from gymbal.commands.pivot_build import pivot_build
@@ -268,7 +269,7 @@ def test_audit_and_stats_survive_a_hostile_item(tmp_path: Path, content: str) ->
     row = (
         f'{{"responses_create_params":{{"input":[{item}]}},"expected_action":{label},"pivot_info":{content}}}'
     )
-    write_rollouts(tmp_path / "rollouts.jsonl", episodes())
+    write_rows(tmp_path / "rollouts.jsonl", episodes())
     (tmp_path / "rows.jsonl").write_text(row)
     assert pivot_audit(tmp_path / "rows.jsonl", tmp_path / "rollouts.jsonl").rows == 1
     stats = pivot_stats(tmp_path / "rows.jsonl")
@@ -280,7 +281,7 @@ def test_audit_and_stats_survive_a_hostile_item(tmp_path: Path, content: str) ->
     ("line", "rule"), [("[]", "A03"), ('{"responses_create_params":{"input":[]}}', "A02")]
 )
 def test_audit_takes_a_broken_row_as_a_problem(tmp_path: Path, line: str, rule: str) -> None:
-    write_rollouts(tmp_path / "rollouts.jsonl", episodes())
+    write_rows(tmp_path / "rollouts.jsonl", episodes())
     (tmp_path / "rows.jsonl").write_text(line)
     report = pivot_audit(tmp_path / "rows.jsonl", tmp_path / "rollouts.jsonl")
     assert report.problems[0].rule == rule
@@ -311,7 +312,7 @@ def test_audit_believes_the_list_of_skipped_candidates(tmp_path: Path) -> None:
         "call": 1,
         "reason": "too_dull",
     }
-    write_rollouts(tmp_path / "skipped.jsonl", [skipped])
+    write_rows(tmp_path / "skipped.jsonl", [skipped])
     rows = good_rows()
     del rows[1]
     report = audited(tmp_path, rows)
@@ -370,7 +371,7 @@ def test_audit_reads_instructions_as_the_first_message(tmp_path: Path) -> None:
 
 
 def test_audit_lists_a_few_problems_and_counts_all(tmp_path: Path) -> None:
-    write_rollouts(tmp_path / "rollouts.jsonl", episodes())
+    write_rows(tmp_path / "rollouts.jsonl", episodes())
     (tmp_path / "rows.jsonl").write_text("")
     report = pivot_audit(tmp_path / "rows.jsonl", tmp_path / "rollouts.jsonl", max_problems=2)
     assert (report.problem_count, len(report.problems), report.unlabelled) == (5, 2, {"no_reason": 5})
@@ -380,7 +381,7 @@ def test_audit_lists_a_few_problems_and_counts_all(tmp_path: Path) -> None:
 
 
 def test_audit_refuses_what_makes_no_sense(tmp_path: Path) -> None:
-    write_rollouts(tmp_path / "rollouts.jsonl", episodes())
+    write_rows(tmp_path / "rollouts.jsonl", episodes())
     with pytest.raises(UsageError, match="no source"):
         pivot_audit(tmp_path / "rows.jsonl", [])
     with pytest.raises(UsageError, match="negative"):
@@ -389,7 +390,7 @@ def test_audit_refuses_what_makes_no_sense(tmp_path: Path) -> None:
         pivot_audit(tmp_path / "rows.jsonl", tmp_path / "rollouts.jsonl")
     with pytest.raises(InputError, match=r"holds no pivots\.jsonl"):
         pivot_audit(tmp_path, tmp_path / "rollouts.jsonl")
-    write_rollouts(tmp_path / "rows.jsonl", good_rows())
+    write_rows(tmp_path / "rows.jsonl", good_rows())
     (tmp_path / "skipped.jsonl").write_text("{}")
     with pytest.raises(InputError, match="skipped candidate"):
         pivot_audit(tmp_path / "rows.jsonl", tmp_path / "rollouts.jsonl")
@@ -415,7 +416,7 @@ def test_audit_and_build_agree_on_a_count_with_a_scripted_opening(
         {"role": "user", "content": "Say no."},
         {"role": "assistant", "content": "No."},
     ]
-    source = write_rollouts(tmp_path / "chat.jsonl", [{"messages": messages, "num_agent_messages": recorded}])
+    source = write_rows(tmp_path / "chat.jsonl", [{"messages": messages, "num_agent_messages": recorded}])
     check = pivot_build(source, tmp_path / "set").call_count_check
     assert (check.agree, check.disagree) == ((1, 0) if agrees else (0, 1))
     rules = [problem.rule for problem in pivot_audit(tmp_path / "set", source).problems]
@@ -423,7 +424,7 @@ def test_audit_and_build_agree_on_a_count_with_a_scripted_opening(
 
 
 def test_audit_leaves_reasoning_alone_that_was_redistributed_as_asked(tmp_path: Path) -> None:
-    source = write_rollouts(tmp_path / "rollouts.jsonl", [rollout("RCRCOOM")])
+    source = write_rows(tmp_path / "rollouts.jsonl", [rollout("RCRCOOM")])
     options = BuildOptions(repair_reasoning=ReasoningRepair.REDISTRIBUTE)
     pivot_build(source, tmp_path / "set", options=options)
     report = pivot_audit(tmp_path / "set", source, repair_reasoning="redistribute")

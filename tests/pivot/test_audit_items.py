@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 from converter import INPUT, ROWS, Row, audited, broken, convert, episodes, good_rows, inputs
-from episodes import call, items_of, rollout, write_rollouts
+from episodes import call, items_of, rollout
+from json_rows import write_rows
 
 from gymbal.commands.pivot_audit import pivot_audit
 
@@ -68,7 +69,7 @@ def test_audit_takes_any_id_for_calls_that_the_source_gives_none(tmp_path: Path)
         {"role": "tool", "name": "look", "content": "seen"},
         {"role": "assistant", "content": "Done."},
     ]
-    source = write_rollouts(tmp_path / "chat.jsonl", [{"messages": messages, "tools": CHAT_TOOLS}])
+    source = write_rows(tmp_path / "chat.jsonl", [{"messages": messages, "tools": CHAT_TOOLS}])
     tool = {"type": "function", "name": "look", "parameters": {"type": "object"}, "strict": True}
     seed = [{"role": "user", "content": "Look."}]
     answered = [call("call_0", "{}"), {"type": "function_call_output", "call_id": "call_0", "output": "seen"}]
@@ -80,7 +81,7 @@ def test_audit_takes_any_id_for_calls_that_the_source_gives_none(tmp_path: Path)
             "expected_action": {"type": "message", "content": "Done."},
         },
     ]
-    report = pivot_audit(write_rollouts(tmp_path / ROWS, rows), source)
+    report = pivot_audit(write_rows(tmp_path / ROWS, rows), source)
     assert broken(report) == []
     assert report.labelled == 2
 

@@ -1,12 +1,12 @@
 """The prefix that an audit carries from row to row is the one that it would make of each row alone."""
 
-import json
 from typing import Any
 
 import pytest
 from episodes import item_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from json_rows import write_rows
 
 from gymbal.io.line_spans import LineSpans
 from gymbal.pivot.audit.row import AuditRow, AuditRowReader
@@ -36,7 +36,7 @@ def test_audit_reads_each_row_as_if_it_stood_alone(
     tmp_path_factory: pytest.TempPathFactory, rows: list[dict[str, Any]]
 ) -> None:
     path = tmp_path_factory.mktemp("rows") / "rows.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    write_rows(path, rows)
     reader = AuditRowReader()
     for span in LineSpans(path):
         found, alone = reader.read(span), AuditRowReader().read(span)

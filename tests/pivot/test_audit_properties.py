@@ -7,9 +7,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from episodes import read_rows, rollout, write_rollouts
+from episodes import rollout
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from json_rows import read_rows, write_rows
 
 from gymbal.commands.pivot_audit import pivot_audit
 from gymbal.commands.pivot_build import pivot_build
@@ -25,7 +26,7 @@ OF_THE_SOURCE = {"A12"}
 def built(letters: list[str]) -> Iterator[tuple[Path, Path]]:
     """A dataset folder and its source."""
     with tempfile.TemporaryDirectory() as name:
-        source = write_rollouts(Path(name) / "rollouts.jsonl", [rollout(each) for each in letters])
+        source = write_rows(Path(name) / "rollouts.jsonl", [rollout(each) for each in letters])
         pivot_build(source, Path(name) / "dataset")
         yield Path(name) / "dataset", source
 
@@ -53,7 +54,7 @@ def test_rows_without_provenance_audit_clean(letters: list[str]) -> None:
             for row in read_rows(dataset / "pivots.jsonl")
         ]
         (dataset / "skipped.jsonl").unlink()
-        report = pivot_audit(write_rollouts(dataset / "rows.jsonl", rows), source, max_problems=1000)
+        report = pivot_audit(write_rows(dataset / "rows.jsonl", rows), source, max_problems=1000)
         assert broken(report) == set()
         assert report.located == {"provenance": 0, "content": len(rows), "nowhere": 0}
         assert "no_reason" not in report.unlabelled
@@ -79,7 +80,7 @@ def test_any_row_that_is_lost_or_changed_is_found(letters: list[str], data: st.D
         else:
             rows[at]["expected_action"] = {"type": "message", "content": "never said"}
         assert what in ("lost", "twice") or json.dumps(rows[at]) != before
-        report = pivot_audit(write_rollouts(dataset / "rows.jsonl", rows), source, max_problems=1000)
+        report = pivot_audit(write_rows(dataset / "rows.jsonl", rows), source, max_problems=1000)
         expected = {"lost": {"A06"}, "twice": {"A01", "A06"}, "label": {"A02"}}
         found = broken(report)
         assert found >= expected[what] if what in expected else found & {"A01", "A03", "A04", "A05", "A09"}

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 from converter import ROWS, Row, audited, broken, convert, reasons
-from episodes import read_rows, rollout, write_rollouts
+from episodes import rollout
+from json_rows import read_rows, write_rows
 
 from gymbal.commands.pivot_audit import pivot_audit
 from gymbal.commands.pivot_build import pivot_build
@@ -23,7 +24,7 @@ def attempt(task: int, repeat: int) -> Row:
 def source(tmp_path: Path) -> Path:
     """Two tasks with two attempts each, three model calls in each attempt: rows 1 to 12."""
     attempts = [attempt(task, repeat) for task in range(2) for repeat in range(2)]
-    return write_rollouts(tmp_path / "rollouts.jsonl", attempts)
+    return write_rows(tmp_path / "rollouts.jsonl", attempts)
 
 
 def audit_edited(source: Path, edit: Callable[[list[Row]], object]) -> AuditReport:
@@ -31,7 +32,7 @@ def audit_edited(source: Path, edit: Callable[[list[Row]], object]) -> AuditRepo
     pivot_build(source, source.parent / "set")
     rows = read_rows(source.parent / "set" / "pivots.jsonl")
     edit([row["pivot_info"] for row in rows])
-    write_rollouts(source.parent / "set" / "pivots.jsonl", rows)
+    write_rows(source.parent / "set" / "pivots.jsonl", rows)
     return pivot_audit(source.parent / "set", source, max_problems=100)
 
 
@@ -73,7 +74,7 @@ def test_audit_tells_all_wrong_numbers_of_a_row_at_once(source: Path) -> None:
 
 
 def test_audit_finds_a_reward_that_the_source_does_not_record(tmp_path: Path) -> None:
-    source = write_rollouts(tmp_path / "rollouts.jsonl", [rollout("M", reward=None)])
+    source = write_rows(tmp_path / "rollouts.jsonl", [rollout("M", reward=None)])
     report = audit_edited(source, set_all(reward=1.0))
     assert found(report) == [("A14", 1, "reward", "reward 1.0, and the source has none")]
 
@@ -154,7 +155,7 @@ def test_audit_leaves_the_number_of_a_call_alone_that_it_cannot_tell(source: Pat
     pivot_build(source, source.parent / "set")
     rows = read_rows(source.parent / "set" / "pivots.jsonl")
     rows[1]["responses_create_params"]["input"][2]["output"] = "another result"
-    report = pivot_audit(write_rollouts(source.parent / ROWS, rows), source)
+    report = pivot_audit(write_rows(source.parent / ROWS, rows), source)
     assert "A14" not in {problem.rule for problem in report.problems}
 
 
@@ -163,10 +164,10 @@ def test_audit_finds_rows_of_a_renamed_source_by_what_they_say(source: Path) -> 
     attempts = [attempt(0, repeat) for repeat in range(2)]
     for each in attempts:
         each["responses_create_params"]["input"] = [{"type": "message", "role": "user", "content": "Go."}]
-    write_rollouts(source, attempts)
+    write_rows(source, attempts)
     pivot_build(source, source.parent / "set")
     renamed = source.rename(source.with_name("renamed.jsonl"))
     rows = read_rows(source.parent / "set" / "pivots.jsonl")
     for row in rows:  # the rows that were left out as duplicates are those of the second attempt
         row["pivot_info"] |= {"line": 2, "rollout": "0-1", "reward": 1.0}
-    assert broken(pivot_audit(write_rollouts(source.parent / ROWS, rows), renamed)) == []
+    assert broken(pivot_audit(write_rows(source.parent / ROWS, rows), renamed)) == []

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 from converter import ROWS, Row, audited, broken, convert, reasons
-from episodes import TOOLS, items_of, rollout, write_rollouts
+from episodes import TOOLS, items_of, rollout
+from json_rows import write_rows
 
 from gymbal.commands.pivot_audit import pivot_audit
 from gymbal.commands.pivot_build import pivot_build
@@ -86,18 +87,18 @@ def test_audit_takes_any_strict_where_the_source_says_none(tmp_path: Path, stric
         "messages": [{"role": "user", "content": "Say yes."}, message],
         "tools": [{"type": "function", "function": {"name": "look", "description": "Looks."}}],
     }
-    source = write_rollouts(tmp_path / "chat.jsonl", [chat])
+    source = write_rows(tmp_path / "chat.jsonl", [chat])
     pivot_build(source, tmp_path / "set")
     rows = [json.loads(line) for line in (tmp_path / "set" / "pivots.jsonl").read_text().splitlines()]
     (tool,) = rows[0]["responses_create_params"]["tools"]
     tool["strict"], tool["parameters"] = strict, None
-    report = pivot_audit(write_rollouts(tmp_path / ROWS, rows), source)
+    report = pivot_audit(write_rows(tmp_path / ROWS, rows), source)
     assert (broken(report), reasons(report, "A16")) == ([], (RuleStatus.PASSED, {}))
 
 
 @pytest.mark.parametrize("is_supplied", [True, False])
 def test_audit_skips_tools_that_the_source_does_not_list(tmp_path: Path, is_supplied: bool) -> None:
-    source = write_rollouts(tmp_path / "rollouts.jsonl", [rollout("M", tools=[])])
+    source = write_rows(tmp_path / "rollouts.jsonl", [rollout("M", tools=[])])
     tools = tmp_path / "tools.json"
     tools.write_text(json.dumps(TOOLS))
     given = tools if is_supplied else None

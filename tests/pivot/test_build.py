@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from episodes import TOOLS, call, items_of, read_rows, rollout, write_rollouts
+from episodes import TOOLS, call, items_of, rollout
+from json_rows import read_rows, write_rows
 
 from gymbal.commands.pivot_build import pivot_build
 from gymbal.errors import InputError, UsageError
@@ -15,7 +16,7 @@ from gymbal.pivot.build import FILES
 
 
 def build(tmp_path: Path, *rows: dict[str, Any], **options: Any) -> tuple[BuildMetrics, Path]:
-    source = write_rollouts(tmp_path / "rollouts.jsonl", rows)
+    source = write_rows(tmp_path / "rollouts.jsonl", rows)
     folder = tmp_path / "dataset"
     return pivot_build(source, folder, **options), folder
 
@@ -229,8 +230,8 @@ def test_build_writes_a_config_that_leads_from_row_to_comparator(tmp_path: Path)
 
 
 def test_build_merges_sources_in_the_order_given(tmp_path: Path) -> None:
-    first = write_rollouts(tmp_path / "a.jsonl", [rollout("M")])
-    second = write_rollouts(tmp_path / "b.jsonl", [rollout("M", seed="U")])
+    first = write_rows(tmp_path / "a.jsonl", [rollout("M")])
+    second = write_rows(tmp_path / "b.jsonl", [rollout("M", seed="U")])
     pivot_build([second, first], tmp_path / "dataset")
     rows = read_rows(tmp_path / "dataset" / "pivots.jsonl")
     assert [row["pivot_info"]["source"] for row in rows] == ["b.jsonl", "a.jsonl"]
@@ -249,7 +250,7 @@ def test_build_gives_the_same_bytes_again(tmp_path: Path) -> None:
     [("my-set.v2", "my_set_v2_agent"), ("2024", "pivots_2024_agent"), ("é", "pivots_agent")],
 )
 def test_build_names_the_dataset_after_its_folder(tmp_path: Path, folder: str, name: str) -> None:
-    source = write_rollouts(tmp_path / "rollouts.jsonl", [rollout("M")])
+    source = write_rows(tmp_path / "rollouts.jsonl", [rollout("M")])
     pivot_build(source, tmp_path / folder)
     assert read_rows(tmp_path / folder / "pivots.jsonl")[0]["agent_ref"]["name"] == name
 

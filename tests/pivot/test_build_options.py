@@ -5,9 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from episodes import call, items_of, read_rows, rollout, write_rollouts
+from episodes import call, items_of, rollout
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from json_rows import read_rows, write_rows
 
 from gymbal.commands.pivot_build import pivot_build
 from gymbal.commands.pivot_validate import pivot_validate
@@ -19,7 +20,7 @@ Json = dict[str, Any]
 
 
 def build(tmp_path: Path, rows: list[Json], **options: Any) -> tuple[BuildMetrics, Path]:
-    source = write_rollouts(tmp_path / "rollouts.jsonl", rows)
+    source = write_rows(tmp_path / "rollouts.jsonl", rows)
     folder = tmp_path / "dataset"
     metrics = pivot_build(source, folder, options=BuildOptions(**options))
     assert metrics.candidates == metrics.kept + sum(metrics.skipped.values())
@@ -103,7 +104,7 @@ def test_build_says_when_mixed_groups_have_nothing_to_act_on(tmp_path: Path) -> 
 
 def test_build_joins_groups_over_sources(tmp_path: Path) -> None:
     sources = [
-        write_rollouts(tmp_path / f"{row['reward']}.jsonl", [row])
+        write_rows(tmp_path / f"{row['reward']}.jsonl", [row])
         for row in (episode("a", 1.0), episode("a", 0.0))
     ]
     options = BuildOptions(mixed_groups=MixedGroups.REQUIRE)

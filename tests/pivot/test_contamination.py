@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from episodes import read_rows, write_rollouts
+from json_rows import read_rows, write_rows
 
 from gymbal.commands.pivot_select import pivot_select
 from gymbal.errors import InputError
@@ -44,8 +44,8 @@ def select(folder: Path, rows: list[dict[str, Any]], avoid: list[Path], **option
         for each in rows
     ]
     return pivot_select(
-        write_rollouts(folder / "pivots.jsonl", rows),
-        write_rollouts(folder / "profile.jsonl", profile),
+        write_rows(folder / "pivots.jsonl", rows),
+        write_rows(folder / "profile.jsonl", profile),
         folder / "out",
         options=SelectOptions(**options),
         avoid=avoid,
@@ -54,15 +54,15 @@ def select(folder: Path, rows: list[dict[str, Any]], avoid: list[Path], **option
 
 def as_gym_tasks(path: Path) -> Path:
     state = [{"role": "system", "content": "Rules of the desk."}, {"role": "user", "content": TASK}]
-    return write_rollouts(path / "eval.jsonl", [{"responses_create_params": {"input": state}}])
+    return write_rows(path / "eval.jsonl", [{"responses_create_params": {"input": state}}])
 
 
 def as_questions(path: Path) -> Path:
-    return write_rollouts(path / "eval.jsonl", [{"id": 1, "question": TASK, "answer": "yes"}])
+    return write_rows(path / "eval.jsonl", [{"id": 1, "question": TASK, "answer": "yes"}])
 
 
 def as_nested_turns(path: Path) -> Path:
-    return write_rollouts(path / "eval.jsonl", [{"question": [[{"role": "user", "content": TASK}]]}])
+    return write_rows(path / "eval.jsonl", [{"question": [[{"role": "user", "content": TASK}]]}])
 
 
 def as_chat_document(path: Path) -> Path:
@@ -105,7 +105,7 @@ def test_task_is_found_in_whatever_form_the_evaluation_has(
 
 
 def test_overlap_names_the_record_and_the_words(tmp_path: Path) -> None:
-    evaluation = write_rollouts(tmp_path / "eval.jsonl", [{"question": OTHER}, {"question": TASK}])
+    evaluation = write_rows(tmp_path / "eval.jsonl", [{"question": OTHER}, {"question": TASK}])
     metrics = select(tmp_path, [row("part", " ".join(TASK.split()[5:20]))], [evaluation])
     (found,) = metrics.overlaps
     assert (found.line, found.by) == (2, "lisbon to oslo on the third of may to the evening of the")
@@ -114,7 +114,7 @@ def test_overlap_names_the_record_and_the_words(tmp_path: Path) -> None:
 
 def test_system_prompts_and_answers_are_not_compared(tmp_path: Path) -> None:
     # Every row has TASK in its system prompt and OTHER in an assistant message.
-    evaluation = write_rollouts(tmp_path / "eval.jsonl", [{"question": TASK}, {"question": OTHER}])
+    evaluation = write_rows(tmp_path / "eval.jsonl", [{"question": TASK}, {"question": OTHER}])
     rows = [row("a", "Could you look whether my order has left the house by now?", "And is it on time?")]
     assert select(tmp_path, rows, [evaluation]).kept == 1
 
@@ -128,9 +128,7 @@ def test_wording_that_many_tasks_have_is_no_task(tmp_path: Path) -> None:
         f"How many apples does person {n} have after giving {n} of {n * 7} to friend {n + 1}?"
         for n in range(31)
     ]
-    evaluation = write_rollouts(
-        tmp_path / "eval.jsonl", [{"problem": preamble + each} for each in problems[:30]]
-    )
+    evaluation = write_rows(tmp_path / "eval.jsonl", [{"problem": preamble + each} for each in problems[:30]])
     rows = [row("clean", preamble + "What is the sum of both numbers?"), row("dirty", problems[7])]
     select(tmp_path, rows, [evaluation])
     assert [line["pivot"] for line in read_rows(tmp_path / "out" / "selected.jsonl")] == ["clean"]
@@ -139,12 +137,12 @@ def test_wording_that_many_tasks_have_is_no_task(tmp_path: Path) -> None:
 def test_attempts_at_one_task_are_one_task(tmp_path: Path) -> None:
     # Its words stand in 40 of 41 records, but in one task: they are not the wording of the benchmark.
     records = [{"question": TASK, "attempt": n} for n in range(40)] + [{"question": OTHER}]
-    evaluation = write_rollouts(tmp_path / "eval.jsonl", records)
+    evaluation = write_rows(tmp_path / "eval.jsonl", records)
     assert select(tmp_path, [row("part", " ".join(TASK.split()[3:20]))], [evaluation]).kept == 0
 
 
 def test_short_records_are_counted_and_match_nothing(tmp_path: Path) -> None:
-    evaluation = write_rollouts(tmp_path / "eval.jsonl", [{"question": "Hello there"}, {"question": TASK}])
+    evaluation = write_rows(tmp_path / "eval.jsonl", [{"question": "Hello there"}, {"question": TASK}])
     metrics = select(tmp_path, [row("a", "Hello there")], [evaluation])
     assert metrics.kept == 1
     assert metrics.avoided[0].too_short == 1
@@ -159,8 +157,8 @@ def test_length_of_the_run_of_words_can_be_chosen(tmp_path: Path) -> None:
 
 
 def test_several_files_are_counted_apart(tmp_path: Path) -> None:
-    first = write_rollouts(tmp_path / "one.jsonl", [{"question": TASK}])
-    second = write_rollouts(tmp_path / "two.jsonl", [{"question": OTHER}])
+    first = write_rows(tmp_path / "one.jsonl", [{"question": TASK}])
+    second = write_rows(tmp_path / "two.jsonl", [{"question": OTHER}])
     metrics = select(
         tmp_path, [row("a", TASK), row("b", OTHER), row("c", "Quite another thing")], [first, second]
     )

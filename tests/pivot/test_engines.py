@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from episodes import rollout, write_rollouts
+from episodes import rollout
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from json_rows import write_rows
 from simulations import write_results
 
 from gymbal.commands.pivot_build import pivot_build
@@ -19,8 +20,9 @@ from gymbal.commands.pivot_shards import build_in_shards, plan_parts
 from gymbal.commands.sources import open_sources
 from gymbal.errors import InputError, UsageError
 from gymbal.parallel import Engine
+from gymbal.pivot import shard
 from gymbal.pivot.options import BuildOptions, MixedGroups
-from gymbal.pivot.shard import PlacedShard, WrittenShard, write_rows
+from gymbal.pivot.shard import PlacedShard, WrittenShard
 from gymbal.pivot.split import split_of
 
 HAS_RAY = importlib.util.find_spec("ray") is not None
@@ -61,10 +63,10 @@ def contents(folder: Path) -> dict[str, bytes]:
 def sources(tmp_path: Path) -> list[Path]:
     """A plain file, a compressed one with the same rows again, and a third one."""
     rows = mixture(60)
-    first = write_rollouts(tmp_path / "a.jsonl", rows)
+    first = write_rows(tmp_path / "a.jsonl", rows)
     packed = tmp_path / "b.jsonl.gz"
     packed.write_bytes(gzip.compress(first.read_bytes()[: first.read_bytes().index(b"\n", 9000) + 1]))
-    return [first, packed, write_rollouts(tmp_path / "c.jsonl", rows[::-2])]
+    return [first, packed, write_rows(tmp_path / "c.jsonl", rows[::-2])]
 
 
 @pytest.mark.parametrize("options", OPTIONS)
@@ -135,8 +137,8 @@ def test_rows_that_are_written_twice_are_there_once(
     whole = contents(folder)
 
     def write_twice(placed: PlacedShard) -> WrittenShard:
-        write_rows(placed)
-        return write_rows(placed)
+        shard.write_rows(placed)
+        return shard.write_rows(placed)
 
     monkeypatch.setattr("gymbal.commands.pivot_shards.write_rows", write_twice)
     build_in_shards(
@@ -170,7 +172,7 @@ def test_shards_find_the_duplicates_of_one_pass(
     tmp_path_factory: pytest.TempPathFactory, episodes: list[str], size: int
 ) -> None:
     folder = tmp_path_factory.mktemp("shards")
-    source = write_rollouts(folder / "rollouts.jsonl", [rollout(letters) for letters in episodes])
+    source = write_rows(folder / "rollouts.jsonl", [rollout(letters) for letters in episodes])
     pivot_build(source, folder / "dataset")
     whole = contents(folder / "dataset")
     build_in_shards(
@@ -219,7 +221,7 @@ def test_bad_row_is_named_and_nothing_is_left_behind(tmp_path: Path, engine: str
 
 
 def test_build_refuses_unknown_engines_and_options_before_it_starts(tmp_path: Path) -> None:
-    source = write_rollouts(tmp_path / "rollouts.jsonl", [rollout("M")])
+    source = write_rows(tmp_path / "rollouts.jsonl", [rollout("M")])
     with pytest.raises(UsageError, match="no engine 'threads'"):
         pivot_build(source, tmp_path / "dataset", engine="threads")
     with pytest.raises(UsageError, match=r"one worker, and 3 are asked for\n.*processes or ray"):

@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from episodes import rollout, write_rollouts
+from episodes import rollout
+from json_rows import write_rows
 
 from gymbal.commands.gym_config_file import read_gym_config_file
 from gymbal.commands.pivot_build import pivot_build
@@ -84,7 +85,7 @@ def test_included_config_that_is_no_yaml_is_an_error(folder: Path) -> None:
 
 
 def test_validate_follows_a_config_into_what_it_includes(folder: Path) -> None:
-    pivot_build(write_rollouts(folder / "rollouts.jsonl", [rollout("COM")]), folder / "dataset")
+    pivot_build(write_rows(folder / "rollouts.jsonl", [rollout("COM")]), folder / "dataset")
     top = written(folder / "top.yaml", includes=["dataset/config.yaml"])
     report = pivot_validate(folder / "dataset" / "pivots.jsonl", config=top)
     assert (report.violations, report.rules["P020"]) == ((), report.rows)

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from episodes import TOOLS, items_of, read_rows, rollout, write_rollouts
+from episodes import TOOLS, items_of, rollout
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from json_rows import read_rows, write_rows
 
 from gymbal.commands.open_pivots import open_pivots
 from gymbal.commands.pivot_audit import pivot_audit
@@ -46,7 +47,7 @@ def chat(*texts: str) -> dict[str, Any]:
 
 
 def as_plain(folder: Path) -> Path:
-    return write_rollouts(folder / "source.jsonl", mixture())
+    return write_rows(folder / "source.jsonl", mixture())
 
 
 def as_gzip(folder: Path) -> Path:
@@ -71,7 +72,7 @@ def as_document(folder: Path) -> Path:
 
 def as_chat_lines(folder: Path) -> Path:
     rows = [chat("a", "b", "c", "d"), chat("e", "f"), chat("g", "h", "i", "j", "k", "l")]
-    return write_rollouts(folder / "source.jsonl", rows)
+    return write_rows(folder / "source.jsonl", rows)
 
 
 def as_chat_document(folder: Path) -> Path:
@@ -148,7 +149,7 @@ def test_index_and_rows_have_the_same_entries_in_any_order(
 
 
 def test_index_takes_the_tools_that_the_user_supplied(tmp_path: Path) -> None:
-    source = write_rollouts(tmp_path / "source.jsonl", [rollout("COM", tools=None)])
+    source = write_rows(tmp_path / "source.jsonl", [rollout("COM", tools=None)])
     tools = tmp_path / "tools.json"
     tools.write_text(json.dumps(TOOLS))
     pivot_build(source, tmp_path / "built", name="same", tools=tools)
@@ -178,7 +179,7 @@ def said(text: str) -> dict[str, Any]:
 )
 def test_index_keeps_what_shapes_the_rows(tmp_path: Path, options: BuildOptions, kept: int) -> None:
     output = [*items_of("RRCOCORCOCCOO"), said(json.dumps(ANSWER))]
-    source = write_rollouts(tmp_path / "source.jsonl", [rollout(output)])
+    source = write_rows(tmp_path / "source.jsonl", [rollout(output)])
     pivot_build(source, tmp_path / "built", name="same", options=options)
     report = pivot_index(source, tmp_path / "index.jsonl", name="same", options=options)
     assert report.metrics.kept == kept
@@ -206,7 +207,7 @@ def test_index_is_the_same_each_time_and_gives_every_row(
     tmp_path_factory: pytest.TempPathFactory, episodes: list[str], dedupe: bool
 ) -> None:
     folder = tmp_path_factory.mktemp("index")
-    source = write_rollouts(folder / "source.jsonl", [rollout(letters) for letters in episodes])
+    source = write_rows(folder / "source.jsonl", [rollout(letters) for letters in episodes])
     options = BuildOptions(dedupe=dedupe)
     pivot_build(source, folder / "built", name="same", options=options)
     for name in ("one.jsonl", "two.jsonl"):
@@ -220,7 +221,7 @@ def test_index_of_long_trajectories_is_small(tmp_path: Path) -> None:
     row = rollout("CO" * 40 + "M")
     for item in row["response"]["output"][1::2]:
         item["output"] = "seen " * 400
-    report = pivot_index(write_rollouts(tmp_path / "source.jsonl", [row]), tmp_path / "index.jsonl")
+    report = pivot_index(write_rows(tmp_path / "source.jsonl", [row]), tmp_path / "index.jsonl")
     assert report.metrics.kept == 41
     assert report.bytes < 0.03 * report.row_bytes
 
@@ -260,7 +261,7 @@ def test_index_refuses_a_pivot_that_its_source_does_not_make(tmp_path: Path) -> 
     pivot_index(as_plain(tmp_path), tmp_path / "index.jsonl")
     lines = read_rows(tmp_path / "index.jsonl")
     lines[1]["calls"][0][0] = 99
-    write_rollouts(tmp_path / "index.jsonl", lines)
+    write_rows(tmp_path / "index.jsonl", lines)
     with pytest.raises(InputError, match="model call 99 makes no row"):
         rows_of(tmp_path / "index.jsonl")
 
@@ -322,7 +323,7 @@ def test_rows_of_other_programs_are_entries_with_what_they_say(tmp_path: Path) -
         row | {"expected_action": {"type": "message", "content": "yes"}, "domain": "airline"},
         row | {"expected_action": {"type": "function_call", "name": "look", "arguments": "{}"}},
     ]
-    entries = list(open_pivots(write_rollouts(tmp_path / "rows.jsonl", rows)))
+    entries = list(open_pivots(write_rows(tmp_path / "rows.jsonl", rows)))
     assert [(e.kind, e.tools, e.domain) for e in entries] == [
         ("message", (), "airline"),
         ("function_call", ("look",), None),

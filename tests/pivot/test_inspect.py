@@ -11,7 +11,8 @@ from typing import Any
 
 import msgspec
 import pytest
-from episodes import call, items_of, rollout, write_rollouts
+from episodes import call, items_of, rollout
+from json_rows import write_rows
 
 from gymbal.commands.pivot_build import pivot_build
 from gymbal.commands.pivot_inspect import pivot_inspect
@@ -22,7 +23,7 @@ TOKENS = {"prompt_token_ids": [1], "generation_token_ids": [2], "generation_log_
 
 
 def look(tmp_path: Path, *rows: dict[str, Any], **options: Any) -> Inspection:
-    source = write_rollouts(tmp_path / "rollouts.jsonl", rows)
+    source = write_rows(tmp_path / "rollouts.jsonl", rows)
     return pivot_inspect(source, **options).left
 
 
@@ -235,7 +236,7 @@ def test_inspect_of_an_empty_source_says_so(tmp_path: Path) -> None:
 
 
 def test_inspect_refuses_wrong_arguments(tmp_path: Path) -> None:
-    source = write_rollouts(tmp_path / "rollouts.jsonl", [rollout("M")])
+    source = write_rows(tmp_path / "rollouts.jsonl", [rollout("M")])
     with pytest.raises(UsageError, match="auto, yes or no"):
         pivot_inspect(source, seeded_greeting="maybe")
     with pytest.raises(UsageError, match="max_examples"):
@@ -248,7 +249,7 @@ def test_inspect_refuses_wrong_arguments(tmp_path: Path) -> None:
 
 def compare(tmp_path: Path, left: list[str], right: list[str]) -> dict[str, SignVerdict]:
     sides = [
-        write_rollouts(tmp_path / f"{name}.jsonl", [rollout(letters) for letters in rows])
+        write_rows(tmp_path / f"{name}.jsonl", [rollout(letters) for letters in rows])
         for name, rows in (("left", left), ("right", right))
     ]
     report = pivot_inspect(sides[0], compare=[sides[1]])
@@ -273,23 +274,23 @@ def test_compare_does_not_take_few_chances_for_none(tmp_path: Path) -> None:
 
 
 def test_compare_says_what_it_means(tmp_path: Path) -> None:
-    left = write_rollouts(tmp_path / "left.jsonl", [rollout("RRCORM")] * 4)
-    right = write_rollouts(tmp_path / "right.jsonl", [rollout("RCORM")] * 4)
+    left = write_rows(tmp_path / "left.jsonl", [rollout("RRCORM")] * 4)
+    right = write_rows(tmp_path / "right.jsonl", [rollout("RCORM")] * 4)
     (note,) = pivot_inspect(left, compare=[right]).notes
     assert note.startswith("Only the left source shows: hoisted reasoning. ")
     assert note.endswith("from its recorder or its model, not from the harness.")
 
 
 def test_compare_of_two_harnesses_blames_nobody(tmp_path: Path) -> None:
-    left = write_rollouts(tmp_path / "left.jsonl", [rollout("RRCORM")] * 4)
+    left = write_rows(tmp_path / "left.jsonl", [rollout("RRCORM")] * 4)
     other: list[dict[str, Any]] = [{"type": "function", "name": "take", "parameters": {}, "strict": None}]
-    right = write_rollouts(tmp_path / "right.jsonl", [rollout("RM", tools=other)] * 9)
+    right = write_rows(tmp_path / "right.jsonl", [rollout("RM", tools=other)] * 9)
     (note,) = pivot_inspect(left, compare=[right]).notes
     assert "no tool in common" in note
 
 
 def test_inspection_is_the_same_every_time(tmp_path: Path) -> None:
-    source = write_rollouts(tmp_path / "rollouts.jsonl", [rollout("RCCOOM"), rollout("MCOM")])
+    source = write_rows(tmp_path / "rollouts.jsonl", [rollout("RCCOOM"), rollout("MCOM")])
     first, second = (msgspec.json.encode(pivot_inspect(source)) for _ in range(2))
     assert first == second
     assert json.loads(first)["schema_version"] == 1

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from episodes import read_rows, write_rollouts
+from json_rows import read_rows, write_rows
 
 from gymbal.commands.pivot_select import pivot_select
 from gymbal.model.selection import SelectionMetrics
@@ -45,8 +45,8 @@ def select(folder: Path, rows: list[dict[str, Any]], passed: list[int], least: f
         for each, count in zip(rows, passed, strict=True)
     ]
     return pivot_select(
-        write_rollouts(folder / "pivots.jsonl", rows),
-        write_rollouts(folder / "profile.jsonl", profile),
+        write_rows(folder / "pivots.jsonl", rows),
+        write_rows(folder / "profile.jsonl", profile),
         folder / "out",
         options=SelectOptions(near_duplicates=least),
     )

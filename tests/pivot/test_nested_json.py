@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from episodes import call, items_of, read_rows, rollout, write_rollouts
+from episodes import call, items_of, rollout
+from json_rows import read_rows, write_rows
 
 from gymbal.commands.pivot_build import pivot_build
 from gymbal.model.pivot import BuildMetrics
@@ -27,7 +28,7 @@ def build(tmp_path: Path, arguments: str, output: str = "seen", **options: Any) 
         {"type": "function_call_output", "call_id": "c", "output": output},
         *items_of("M"),
     ]
-    source = write_rollouts(tmp_path / "r.jsonl", [rollout(items, seed="U", tools=[TOOL])])
+    source = write_rows(tmp_path / "r.jsonl", [rollout(items, seed="U", tools=[TOOL])])
     metrics = pivot_build(source, tmp_path / "d", options=BuildOptions(unwrap_nested_json=True, **options))
     return metrics, read_rows(tmp_path / "d" / "pivots.jsonl")
 
@@ -76,6 +77,6 @@ def test_results_lose_layers_of_text(tmp_path: Path, output: str, unwrapped: str
 
 
 def test_arguments_stay_as_they_are_unless_asked(tmp_path: Path) -> None:
-    source = write_rollouts(tmp_path / "r.jsonl", [rollout([call("c", json.dumps("{}"))], tools=[TOOL])])
+    source = write_rows(tmp_path / "r.jsonl", [rollout([call("c", json.dumps("{}"))], tools=[TOOL])])
     metrics = pivot_build(source, tmp_path / "d")
     assert metrics.skipped["arguments_not_object"] == 1

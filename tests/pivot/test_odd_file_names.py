@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
-from typing import Any
 
 import pytest
+from json_rows import read_rows
 
 from gymbal.commands.pivot_build import pivot_build
 from gymbal.commands.pivot_index import pivot_index
@@ -35,16 +35,12 @@ def source(tmp_path: Path) -> Path:
     return copy
 
 
-def json_lines(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_bytes().splitlines()]
-
-
 @pytest.mark.parametrize(("engine", "workers"), [("in-process", 1), ("processes", 2)])
 def test_build_escapes_the_name_in_rows_and_skipped_lines(source: Path, engine: str, workers: int) -> None:
     folder = source.with_name(f"{ODD}_rows")
     options = BuildOptions(drop_messages=1.0)
     metrics = pivot_build(source, folder, name="desk", options=options, engine=engine, workers=workers)
-    rows, skipped = json_lines(folder / "pivots.jsonl"), json_lines(folder / "skipped.jsonl")
+    rows, skipped = read_rows(folder / "pivots.jsonl"), read_rows(folder / "skipped.jsonl")
     assert (len(rows), len(skipped)) == (metrics.kept, metrics.candidates - metrics.kept)
     assert {row["pivot_info"]["source"] for row in rows} == {f"{ESCAPED}.jsonl"}
     assert {line["source"]["path"].rpartition("/")[2] for line in skipped} == {f"{ESCAPED}.jsonl"}

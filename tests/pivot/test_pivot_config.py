@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from episodes import rollout, write_rollouts
+from episodes import rollout
+from json_rows import write_rows
 
 from gymbal.commands.pivot_build import pivot_build
 from gymbal.commands.pivot_config import pivot_config
@@ -27,7 +28,7 @@ def row(agent: str | None) -> Row:
 
 
 def written(folder: Path, *agents: str | None) -> Path:
-    return write_rollouts(folder / "desk-rows.v2.jsonl", [row(agent) for agent in agents])
+    return write_rows(folder / "desk-rows.v2.jsonl", [row(agent) for agent in agents])
 
 
 def datasets_of(config: Any, agent: str) -> list[dict[str, Any]]:
@@ -75,14 +76,14 @@ def test_config_fits_the_rows(
 
 
 def test_config_of_a_built_folder_is_the_one_that_build_wrote(tmp_path: Path) -> None:
-    pivot_build(write_rollouts(tmp_path / "rollouts.jsonl", [rollout("COM")]), tmp_path / "desk")
+    pivot_build(write_rows(tmp_path / "rollouts.jsonl", [rollout("COM")]), tmp_path / "desk")
     pivot_config(tmp_path / "desk", tmp_path / "again.yaml")
     assert (tmp_path / "again.yaml").read_bytes() == (tmp_path / "desk" / "config.yaml").read_bytes()
 
 
 def test_config_of_a_split_folder_has_both_sides_or_the_one_asked_for(tmp_path: Path) -> None:
-    write_rollouts(tmp_path / "train.jsonl", [row("desk_agent"), row("desk_agent")])
-    write_rollouts(tmp_path / "validation.jsonl", [row("desk_agent")])
+    write_rows(tmp_path / "train.jsonl", [row("desk_agent"), row("desk_agent")])
+    write_rows(tmp_path / "validation.jsonl", [row("desk_agent")])
     both = pivot_config(tmp_path, tmp_path / "both.yaml")
     assert both.rows == {"train": 2, "validation": 1}
     types = [each["type"] for each in datasets_of(read_yaml(tmp_path / "both.yaml"), "desk_agent")]

@@ -8,9 +8,10 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from episodes import TOOLS, items_of, read_rows, rollout, write_rollouts
+from episodes import TOOLS, items_of, rollout
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from json_rows import read_rows, write_rows
 
 from gymbal.commands.pivot_build import pivot_build
 from gymbal.commands.pivot_validate import pivot_validate
@@ -58,7 +59,7 @@ def test_build_accounts_for_every_candidate_and_rebuilds_every_prefix(
 ) -> None:
     rows = [rollout(output, seed=seed, tools=[] if bare else TOOLS) for output, seed, bare in episodes]
     with TemporaryDirectory() as name:
-        source = write_rollouts(Path(name) / "rollouts.jsonl", rows)
+        source = write_rows(Path(name) / "rollouts.jsonl", rows)
         metrics = pivot_build(source, Path(name) / "dataset")
         kept = read_rows(Path(name) / "dataset" / "pivots.jsonl")
         skipped = read_rows(Path(name) / "dataset" / "skipped.jsonl")
@@ -119,6 +120,6 @@ JSON = st.recursive(
 @settings(max_examples=80, deadline=None)
 def test_validate_finds_every_misshapen_row_and_fails_on_none(row: dict[str, Any]) -> None:
     with TemporaryDirectory() as name:
-        report = pivot_validate(write_rollouts(Path(name) / "rows.jsonl", [row]))
+        report = pivot_validate(write_rows(Path(name) / "rows.jsonl", [row]))
     assert report.rows == 1
     assert report.violation_count > 0

@@ -7,9 +7,10 @@ from typing import Any
 
 import msgspec
 import pytest
-from episodes import items_of, read_rows, rollout, write_rollouts
+from episodes import items_of, rollout
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from json_rows import read_rows, write_rows
 
 from gymbal.commands.pivot_audit import pivot_audit
 from gymbal.commands.pivot_build import pivot_build
@@ -110,7 +111,7 @@ def test_repair_changes_nothing_but_reasoning(letters: str, how: ReasoningRepair
 
 
 def build(tmp_path: Path, **options: Any) -> tuple[BuildMetrics, list[list[str]]]:
-    source = write_rollouts(tmp_path / "r.jsonl", [rollout("RRCOCOM", seed="U")])
+    source = write_rows(tmp_path / "r.jsonl", [rollout("RRCOCOM", seed="U")])
     metrics = pivot_build(source, tmp_path / "d", options=BuildOptions(**options))
     rows = read_rows(tmp_path / "d" / "pivots.jsonl")
     prefixes = [row["responses_create_params"]["input"] for row in rows]

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from episodes import rollout, write_rollouts
+from episodes import rollout
+from json_rows import write_rows
 from simulations import write_results, write_simulation
 
 from gymbal.commands import pivot_shards
@@ -29,7 +30,7 @@ EPISODES = ["RMCCOORM", "COM", "CMC", "COCOCOM"]
 
 def rollouts_of(path: Path, first: int, count: int) -> Path:
     seeds = [[{"role": "user", "content": f"ask {number}"}] for number in range(first, first + count)]
-    return write_rollouts(path, [rollout(EPISODES[n % 4], seed=seed) for n, seed in enumerate(seeds)])
+    return write_rows(path, [rollout(EPISODES[n % 4], seed=seed) for n, seed in enumerate(seeds)])
 
 
 def contents(folder: Path) -> dict[str, bytes]:

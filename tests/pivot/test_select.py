@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from episodes import read_rows, rollout, write_rollouts
+from episodes import rollout
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from json_rows import read_rows, write_rows
 
 from gymbal.commands.open_pivots import open_pivots
 from gymbal.commands.pivot_audit import pivot_audit
@@ -51,7 +52,7 @@ def profile_of(folder: Path, passed: dict[str, int | None], k: int = 8) -> Path:
         mean = None if count is None else count / k
         line = {"pivot": pivot, "k": len(rewards), "rewards": rewards, "mean": mean, "source": "sampled"}
         lines.append(line | {"failed": k - len(rewards), "asked": k})
-    return write_rollouts(folder / "profile.jsonl", lines)
+    return write_rows(folder / "profile.jsonl", lines)
 
 
 def selected(folder: Path) -> list[str]:
@@ -62,7 +63,7 @@ def select(
     folder: Path, rows: list[dict[str, Any]], passed: dict[str, int | None], **options: Any
 ) -> SelectionMetrics:
     """Select from `rows` into `folder/out`."""
-    pivots = write_rollouts(folder / "pivots.jsonl", rows)
+    pivots = write_rows(folder / "pivots.jsonl", rows)
     profile = profile_of(folder, passed)
     return pivot_select(pivots, profile, folder / "out", options=SelectOptions(**options))
 
@@ -191,7 +192,7 @@ def trajectories(folder: Path) -> Path:
         rollout(letters, seed=[{"role": "user", "content": f"ask {n}"}], uuid=f"task {n}")
         for n, letters in enumerate(EPISODES * 2)
     ]
-    return write_rollouts(folder / "source.jsonl", rows)
+    return write_rows(folder / "source.jsonl", rows)
 
 
 def some_profile(folder: Path, pivots: Path) -> Path:

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from episodes import read_rows, rollout, write_rollouts
+from episodes import rollout
+from json_rows import read_rows, write_rows
 from simulations import write_results
 
 from gymbal.commands.open_pivots import open_pivots
@@ -62,7 +63,7 @@ def sources(tmp_path: Path) -> list[Path]:
         (tmp_path / name).mkdir()
         rows = [asking(f"{name} {n}", task_id=f"{name} {n}") for n in range(2)]
         rows.append(asking(f"{name} 2", task_id="2", reward=reward))
-        write_rollouts(tmp_path / name / "rollouts.jsonl", rows)
+        write_rows(tmp_path / name / "rollouts.jsonl", rows)
     return [tmp_path / name / "rollouts.jsonl" for name in runs]
 
 
@@ -84,7 +85,7 @@ def without_folders(dataset: Path) -> None:
     rows = read_rows(dataset / "pivots.jsonl")
     for row in rows:
         row["pivot_info"]["source"] = "rollouts.jsonl"
-    write_rollouts(dataset / "pivots.jsonl", rows)
+    write_rows(dataset / "pivots.jsonl", rows)
 
 
 def problems(report: AuditReport) -> list[tuple[str, int]]:
@@ -143,7 +144,7 @@ def test_audit_holds_a_row_to_the_run_that_it_names(tmp_path: Path, sources: lis
     pivot_build(sources, tmp_path / "built")
     rows = read_rows(tmp_path / "built" / "pivots.jsonl")
     rows[0]["pivot_info"]["source"] = "second/rollouts.jsonl"
-    write_rollouts(tmp_path / "built" / "pivots.jsonl", rows)
+    write_rows(tmp_path / "built" / "pivots.jsonl", rows)
     (problem,) = pivot_audit(tmp_path / "built", sources).problems
     assert (problem.rule, problem.line) == ("A04", 1)
     assert problem.found == f"differs from the seed of {sources[1]}:1, and fits {sources[0]}:1"
@@ -157,10 +158,10 @@ def test_audit_takes_a_skipped_call_for_that_of_its_own_run(
     options = BuildOptions(min_reward=0.5)
     rows = [[asking(f"{n} {at}", reward=reward) for n in range(2)] for at, reward in enumerate((1.0, 0.0))]
     for source, each in zip(sources, rows, strict=True):
-        write_rollouts(source, each)
+        write_rows(source, each)
     pivot_build(sources, tmp_path / "built", options=options)
     kept = read_rows(tmp_path / "built" / "pivots.jsonl")
-    write_rollouts(tmp_path / "built" / "pivots.jsonl", kept[1:])
+    write_rows(tmp_path / "built" / "pivots.jsonl", kept[1:])
     report = pivot_audit(tmp_path / "built", sources[::turn])
     assert [(problem.rule, problem.source) for problem in report.problems] == [("A06", None)]
     assert report.problems[0].file == str(sources[0])
@@ -173,7 +174,7 @@ def filtered(tmp_path: Path, sources: list[Path]) -> Path:
     for source, rewards in zip(sources, [(0.0, 1.0, 0.0), (0.0, 0.0, 1.0)], strict=True):
         name = source.parent.name
         rows = [asking(f"{name} {at}", reward=reward) for at, reward in enumerate(rewards)]
-        write_rollouts(source, rows)
+        write_rows(source, rows)
     pivot_build(sources, tmp_path / "built", options=BuildOptions(min_reward=1.0))
     return tmp_path / "built"
 
@@ -192,7 +193,7 @@ def test_audit_finds_a_lost_row_of_a_source_that_was_renamed(
     """The second line of the other run is listed as skipped."""
     renamed = [source.rename(tmp_path / f"{source.parent.name}.jsonl") for source in sources]
     rows = read_rows(filtered / "pivots.jsonl")
-    write_rollouts(filtered / "pivots.jsonl", rows[1:])
+    write_rows(filtered / "pivots.jsonl", rows[1:])
     (problem,) = pivot_audit(filtered, renamed).problems
     assert (problem.rule, problem.file, problem.line) == ("A06", str(renamed[0]), 2)
 
@@ -200,11 +201,11 @@ def test_audit_finds_a_lost_row_of_a_source_that_was_renamed(
 def test_audit_counts_each_skipped_candidate_once_where_runs_are_alike(tmp_path: Path) -> None:
     """Nothing tells which of two equal files a list means: one line of it accounts for one call."""
     rows = [asking("one", output="M", reward=0.0)]
-    sources = [write_rollouts(tmp_path / f"{name}.jsonl", rows) for name in "ab"]
+    sources = [write_rows(tmp_path / f"{name}.jsonl", rows) for name in "ab"]
     skipped = {"source": {"path": "gone.jsonl", "line": 1, "offset": 0}, "call": 0, "reason": "low_reward"}
     (tmp_path / "set").mkdir()
-    write_rollouts(tmp_path / "set" / "pivots.jsonl", [])
-    write_rollouts(tmp_path / "set" / "skipped.jsonl", [skipped])
+    write_rows(tmp_path / "set" / "pivots.jsonl", [])
+    write_rows(tmp_path / "set" / "skipped.jsonl", [skipped])
     report = pivot_audit(tmp_path / "set" / "pivots.jsonl", sources)
     assert report.skipped == {"low_reward": 1}
     assert [(problem.rule, problem.key) for problem in report.problems] == [("A06", "model call 0")]
@@ -216,7 +217,7 @@ def test_audit_believes_a_list_without_bytes_of_a_file_of_that_name(
     entries = read_rows(filtered / "skipped.jsonl")
     for entry in entries:
         del entry["source"]["offset"]
-    write_rollouts(filtered / "skipped.jsonl", entries)
+    write_rows(filtered / "skipped.jsonl", entries)
     assert problems(pivot_audit(filtered, sources)) == []
 
 

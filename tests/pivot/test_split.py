@@ -4,9 +4,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from episodes import read_rows, rollout, write_rollouts
+from episodes import rollout
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from json_rows import read_rows, write_rows
 
 from gymbal.commands.pivot_build import pivot_build
 from gymbal.commands.pivot_validate import pivot_validate
@@ -27,7 +28,7 @@ def tasks_of(folder: Path, part: str) -> set[str]:
 
 def build(tmp_path: Path, tasks: list[str]) -> tuple[BuildMetrics, Path]:
     rows = [rollout("COM", seed=[{"role": "user", "content": task}], uuid=task) for task in tasks]
-    source = write_rollouts(tmp_path / "rollouts.jsonl", rows)
+    source = write_rows(tmp_path / "rollouts.jsonl", rows)
     return pivot_build(source, tmp_path / "dataset", options=BuildOptions(split=HALVES)), tmp_path / "dataset"
 
 
@@ -45,7 +46,7 @@ def test_split_puts_each_task_on_one_side(tmp_path: Path) -> None:
 @pytest.mark.parametrize("order", [((), HALVES), (HALVES, ())])
 def test_dataset_of_the_other_layout_goes_when_it_is_overwritten(tmp_path: Path, order: Any) -> None:
     rows = [rollout("COM", seed=[{"role": "user", "content": f"task {n}"}], uuid=f"{n}") for n in range(20)]
-    source, folder = write_rollouts(tmp_path / "rollouts.jsonl", rows), tmp_path / "dataset"
+    source, folder = write_rows(tmp_path / "rollouts.jsonl", rows), tmp_path / "dataset"
     folder.mkdir()
     (folder / "notes.txt").write_text("mine")
     for split in order:
@@ -90,7 +91,7 @@ def test_split_says_when_a_side_is_empty(tmp_path: Path) -> None:
 
 
 def test_split_replaces_an_unsplit_dataset(tmp_path: Path) -> None:
-    source = write_rollouts(tmp_path / "rollouts.jsonl", [rollout("M")])
+    source = write_rows(tmp_path / "rollouts.jsonl", [rollout("M")])
     pivot_build(source, tmp_path / "dataset")
     pivot_build(source, tmp_path / "dataset", options=BuildOptions(split=HALVES))
     assert {path.name for path in (tmp_path / "dataset").iterdir()} == set(FILES_WITH_SPLIT)

@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from episodes import items_of, rollout, write_rollouts
+from episodes import items_of, rollout
+from json_rows import write_rows
 
 from gymbal.commands.pivot_build import pivot_build
 from gymbal.commands.pivot_stats import pivot_stats
@@ -49,7 +50,7 @@ def test_stats_counts_a_file_of_any_converter(tmp_path: Path) -> None:
         row("URCORCO", BATCH),
         row("U", MESSAGE, other_field=1),
     ]
-    path = write_rollouts(tmp_path / "rows.jsonl", rows)
+    path = write_rows(tmp_path / "rows.jsonl", rows)
     with path.open("a") as stream:
         stream.write('{"expected_action": 1}\nnot JSON\n')
     stats = counted(path)
@@ -89,7 +90,7 @@ def test_stats_of_an_empty_file_has_no_spread_and_no_share(tmp_path: Path) -> No
 
 def test_stats_agrees_with_the_metrics_of_a_build(tmp_path: Path) -> None:
     source = [rollout("RCOMCCOORM"), rollout("CORM", seed="U")]
-    metrics = pivot_build(write_rollouts(tmp_path / "rollouts.jsonl", source), tmp_path / "dataset")
+    metrics = pivot_build(write_rows(tmp_path / "rollouts.jsonl", source), tmp_path / "dataset")
     stats = counted(tmp_path / "dataset")
     assert (stats.rows, stats.split) == (metrics.kept, dict(sorted(metrics.split.items())))
     assert (stats.batch_sizes, stats.tools, stats.depth) == (
@@ -101,7 +102,7 @@ def test_stats_agrees_with_the_metrics_of_a_build(tmp_path: Path) -> None:
 
 def test_stats_bounds_the_names_that_it_counts(tmp_path: Path) -> None:
     rows = [row("U", call_label(f"tool_{number}")) for number in range(MAX_NAMES + 3)]
-    stats = counted(write_rollouts(tmp_path / "rows.jsonl", rows))
+    stats = counted(write_rows(tmp_path / "rows.jsonl", rows))
     assert (len(stats.tools), stats.tools[OTHER]) == (MAX_NAMES + 1, 3)
 
 
@@ -112,7 +113,7 @@ def test_comparison_names_what_only_one_has_and_the_changed_shares(tmp_path: Pat
         row("URCO", call_label("look")),
         row("US", BATCH),
     ]
-    left = write_rollouts(tmp_path / "left.jsonl", rows)
+    left = write_rows(tmp_path / "left.jsonl", rows)
     # The same rows in other bytes, one in place of another, and one twice.
     others = [rows[1], rows[0], row("SU", MESSAGE), rows[3], rows[0]]
     right = tmp_path / "right.jsonl"
@@ -130,16 +131,14 @@ def test_comparison_names_what_only_one_has_and_the_changed_shares(tmp_path: Pat
 def test_comparison_by_uuid_where_every_row_has_one(tmp_path: Path) -> None:
     left = [row("U", MESSAGE, pivot_info={"uuid": uuid}) for uuid in ("a", "b")]
     right = [row("S", MESSAGE, pivot_info={"uuid": uuid}) for uuid in ("b", "c", "d")]
-    found = compared(
-        write_rollouts(tmp_path / "left.jsonl", left), write_rollouts(tmp_path / "right.jsonl", right)
-    )
+    found = compared(write_rows(tmp_path / "left.jsonl", left), write_rows(tmp_path / "right.jsonl", right))
     assert found.uuids is not None
     assert (found.uuids.both, found.uuids.only_left, found.uuids.only_right) == (1, 1, 2)
 
 
 def test_stats_reads_all_parts_of_a_split_folder(tmp_path: Path) -> None:
-    write_rollouts(tmp_path / "train.jsonl", [row("U", MESSAGE)])
-    write_rollouts(tmp_path / "validation.jsonl", [row("U", BATCH)])
+    write_rows(tmp_path / "train.jsonl", [row("U", MESSAGE)])
+    write_rows(tmp_path / "validation.jsonl", [row("U", BATCH)])
     assert counted(tmp_path).rows == 2
 
 

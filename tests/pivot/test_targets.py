@@ -9,7 +9,8 @@ from typing import Any
 
 import msgspec
 import pytest
-from episodes import call, item_of, items_of, read_rows, rollout, write_rollouts
+from episodes import call, item_of, items_of, rollout
+from json_rows import read_rows, write_rows
 from msgspec import Raw
 from target_labels import (
     ANSWER_1,
@@ -48,7 +49,7 @@ def text(content: str, number: int = 0) -> Json:
 def build(
     tmp_path: Path, output: str | list[Json], target: Target, **options: Any
 ) -> tuple[BuildMetrics, list[Json]]:
-    source = write_rollouts(tmp_path / "rollouts.jsonl", [rollout(output)])
+    source = write_rows(tmp_path / "rollouts.jsonl", [rollout(output)])
     metrics = pivot_build(source, tmp_path / "dataset", options=BuildOptions(target=target, **options))
     return metrics, read_rows(tmp_path / "dataset" / "pivots.jsonl")
 
@@ -101,7 +102,7 @@ def test_swe_pivot_reads_its_label_from_three_places() -> None:
 def test_swe_pivot_leaves_out_a_view_that_does_not_cover_itself(tmp_path: Path) -> None:
     arguments = {"command": "view", "path": "/a.py", "view_range": [1, -1]}
     output = [call("c", json.dumps(arguments), "edit")]
-    source = write_rollouts(tmp_path / "r.jsonl", [rollout(output, tools=[tool("edit", {})])])
+    source = write_rows(tmp_path / "r.jsonl", [rollout(output, tools=[tool("edit", {})])])
     metrics = pivot_build(source, tmp_path / "d", options=BuildOptions(target=Target.SWE_PIVOT))
     assert skips(metrics) == {"label_rejected": 1}
     assert "does not cover itself" in (tmp_path / "d" / "skipped.jsonl").read_text()
@@ -254,7 +255,7 @@ def test_config_leads_to_the_server_of_the_target(tmp_path: Path, target: Target
 
 @pytest.mark.parametrize("name", [target.value for target in Target])
 def test_rows_stay_single_step_whatever_their_dataset_is_called(tmp_path: Path, name: str) -> None:
-    source = write_rollouts(tmp_path / "rollouts.jsonl", [rollout("MCOCCOOCOM")])
+    source = write_rows(tmp_path / "rollouts.jsonl", [rollout("MCOCCOOCOM")])
     pivot_build(source, tmp_path / name)
     for rows in (tmp_path / name, tmp_path / name / "pivots.jsonl"):
         report = pivot_validate(rows)
@@ -271,7 +272,7 @@ def test_target_is_told_by_the_config_of_the_folder_before_the_rows(tmp_path: Pa
     for row in rows:
         del row["pivot_info"], row["metadata"]
     dataset = tmp_path / "dataset"
-    write_rollouts(dataset / "pivots.jsonl", rows)
+    write_rows(dataset / "pivots.jsonl", rows)
     (dataset / "skipped.jsonl").unlink()
     source = tmp_path / "rollouts.jsonl"
     assert pivot_audit(dataset, source).problems == ()
@@ -325,7 +326,7 @@ def test_every_engine_writes_the_same_rows_of_a_target(tmp_path: Path, target: T
     answers = [text(json.dumps(ANSWER_1)), *items_of("U"), text(json.dumps(ANSWER_2), 1)]
     output = answers if target is Target.TERMINUS_JUDGE else "MCOCCOOCOM"
     # The same episode in both files: every row of the second is a duplicate.
-    sources = [write_rollouts(tmp_path / f"{name}.jsonl", [rollout(output)] * 2) for name in "ab"]
+    sources = [write_rows(tmp_path / f"{name}.jsonl", [rollout(output)] * 2) for name in "ab"]
     options = BuildOptions(target=target)
     here = pivot_build(sources, tmp_path / "here", name="x", options=options)
     there = pivot_build(sources, tmp_path / "there", name="x", options=options, engine="processes", workers=2)
@@ -354,7 +355,7 @@ def audited_answers(tmp_path: Path, change: Callable[[list[Json]], object]) -> l
     """The problems of rows of terminus_judge that were changed, without their list of what was skipped."""
     _, rows = build(tmp_path, TERMINUS_OUTPUT, Target.TERMINUS_JUDGE)
     change(rows)
-    alone = write_rollouts(tmp_path / "rows.jsonl", rows)
+    alone = write_rows(tmp_path / "rows.jsonl", rows)
     report = pivot_audit(alone, tmp_path / "rollouts.jsonl")
     return [(problem.rule, problem.line, problem.key) for problem in report.problems]
 
@@ -367,7 +368,7 @@ def test_rows_of_terminus_judge_audit_clean(tmp_path: Path) -> None:
     )
     assert report.skipped == {"unsupported_action": 2}
     # Without the list of a build, the audit finds out why two model calls make no row of this target.
-    alone = write_rollouts(tmp_path / "rows.jsonl", rows)
+    alone = write_rows(tmp_path / "rows.jsonl", rows)
     report = pivot_audit(alone, tmp_path / "rollouts.jsonl")
     assert (report.problems, report.unlabelled) == ((), {"unsupported_action": 2})
 

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from episodes import rollout, write_rollouts
+from episodes import rollout
+from json_rows import read_rows, write_rows
 
 from gymbal.commands.pivot_build import pivot_build
 from gymbal.errors import InputError, UsageError
@@ -34,7 +35,7 @@ def test_characters_stand_for_tokens_without_a_tokenizer() -> None:
 
 
 def kept(tmp_path: Path, limit: int, tokenizer: str | None = None) -> tuple[int, int]:
-    source = write_rollouts(tmp_path / "r.jsonl", [rollout("COCOM", seed="U")])
+    source = write_rows(tmp_path / "r.jsonl", [rollout("COCOM", seed="U")])
     options = BuildOptions(max_input_tokens=limit, tokenizer=tokenizer)
     metrics = pivot_build(source, tmp_path / "d", options=options)
     is_estimated = any("estimated from characters" in note for note in metrics.notes)
@@ -43,9 +44,9 @@ def kept(tmp_path: Path, limit: int, tokenizer: str | None = None) -> tuple[int,
 
 
 def test_rows_with_too_many_tokens_are_left_out(tmp_path: Path) -> None:
-    source = write_rollouts(tmp_path / "r.jsonl", [rollout("COCOM", seed="U")])
+    source = write_rows(tmp_path / "r.jsonl", [rollout("COCOM", seed="U")])
     pivot_build(source, tmp_path / "d")
-    rows = [json.loads(line) for line in (tmp_path / "d" / "pivots.jsonl").read_text().splitlines()]
+    rows = read_rows(tmp_path / "d" / "pivots.jsonl")
     request = rows[1]["responses_create_params"]
     # Each item and the list of tools is counted on its own, four characters a token, rounded up.
     parts = [request["tools"], *request["input"]]
@@ -75,6 +76,6 @@ def test_what_is_no_tokenizer_is_refused(tmp_path: Path) -> None:
 def test_limits_that_make_no_sense_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="at least 1"):
         kept(tmp_path, 0)
-    source = write_rollouts(tmp_path / "r.jsonl", [rollout("M")])
+    source = write_rows(tmp_path / "r.jsonl", [rollout("M")])
     with pytest.raises(UsageError, match="no limit of them"):
         pivot_build(source, tmp_path / "d", options=BuildOptions(tokenizer="x"))

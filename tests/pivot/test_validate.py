@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from episodes import call, item_of, read_rows, rollout, write_rollouts
+from episodes import call, item_of, rollout
+from json_rows import read_rows, write_rows
 
 from gymbal.commands.pivot_build import pivot_build
 from gymbal.commands.pivot_validate import pivot_validate
@@ -23,7 +24,7 @@ Edit = Callable[[Row], object]
 def dataset(tmp_path: Path) -> Path:
     """A message, a call and a batch row, in this order: the seed differs, so that none is a duplicate."""
     rows = [rollout("M"), rollout("C", seed="SUSU"), rollout("RCCOO", seed="U")]
-    pivot_build(write_rollouts(tmp_path / "rollouts.jsonl", rows), tmp_path / "dataset")
+    pivot_build(write_rows(tmp_path / "rollouts.jsonl", rows), tmp_path / "dataset")
     return tmp_path / "dataset"
 
 
@@ -31,7 +32,7 @@ def edit(dataset: Path, line: int, change: Edit) -> None:
     path = dataset / "pivots.jsonl"
     rows = read_rows(path)
     change(rows[line - 1])
-    write_rollouts(path, rows)
+    write_rows(path, rows)
 
 
 def broken(report: ValidationReport) -> list[tuple[str, int, str]]:
@@ -138,7 +139,7 @@ def test_validate_finds_equal_rows(dataset: Path) -> None:
     path = dataset / "pivots.jsonl"
     rows = read_rows(path)
     again = rows[1] | {"pivot_info": {}}
-    write_rollouts(path, [*rows, again])
+    write_rows(path, [*rows, again])
     (violation,) = pivot_validate(dataset).violations
     assert (violation.rule, violation.line, violation.found) == ("P021", 4, "same as line 2")
 
@@ -147,7 +148,7 @@ def test_validate_does_not_take_equal_prefixes_for_equal_rows(dataset: Path) -> 
     path = dataset / "pivots.jsonl"
     rows = read_rows(path)
     other = rows[1] | {"expected_action": rows[0]["expected_action"]}
-    write_rollouts(path, [*rows, other])
+    write_rows(path, [*rows, other])
     assert pivot_validate(dataset).violations == ()
 
 

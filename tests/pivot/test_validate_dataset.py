@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from episodes import read_rows, rollout, write_rollouts
+from episodes import rollout
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from json_rows import read_rows, write_rows
 
 from gymbal.commands.pivot_build import pivot_build
 from gymbal.commands.pivot_validate import pivot_validate
@@ -31,7 +32,7 @@ def split_dataset(tmp_path: Path) -> Path:
         for task in range(20)
     ]
     options = BuildOptions(split=split_of({"train": 0.5, "validation": 0.5}))
-    pivot_build(write_rollouts(tmp_path / "rollouts.jsonl", rows), tmp_path / "dataset", options=options)
+    pivot_build(write_rows(tmp_path / "rollouts.jsonl", rows), tmp_path / "dataset", options=options)
     return tmp_path / "dataset"
 
 
@@ -44,7 +45,7 @@ def test_validate_finds_a_task_on_both_sides_of_a_split(split_dataset: Path) -> 
     task = train[2]["pivot_info"]["task"]
     for row in other[1:3]:
         row["pivot_info"]["task"] = task
-    write_rollouts(split_dataset / "validation.jsonl", other)
+    write_rows(split_dataset / "validation.jsonl", other)
     report = pivot_validate(split_dataset)
     assert found(report) == [
         ("P029", "validation.jsonl", 2, f"{task}: 2 rows here, and line 3 of train.jsonl"),
@@ -67,7 +68,7 @@ def test_validate_takes_any_value_for_the_name_of_a_task(
     for part, line, task in (("train", 3, here), ("validation", 2, there)):
         rows = read_rows(split_dataset / f"{part}.jsonl")
         rows[line - 1]["pivot_info"]["task"] = task
-        write_rollouts(split_dataset / f"{part}.jsonl", rows)
+        write_rows(split_dataset / f"{part}.jsonl", rows)
     expected = f"{shown}: 1 rows here, and line 3 of train.jsonl"
     assert found(pivot_validate(split_dataset)) == (
         [] if shown is None else [("P029", "validation.jsonl", 2, expected)]
@@ -107,7 +108,7 @@ def test_validate_asks_for_fields(split_dataset: Path) -> None:
     rows[1]["pivot_info"]["task"] = None
     rows[2]["pivot_info"] = "text"
     rows[2]["uuid"] = "u"
-    write_rollouts(split_dataset / "train.jsonl", rows)
+    write_rows(split_dataset / "train.jsonl", rows)
     options = ValidateOptions(
         require_fields=("pivot_info.task", "responses_create_params.tools"),
         require_any_fields=(("uuid", "pivot_info.uuid"), ("pivot_info.depth", "depth")),
@@ -123,11 +124,11 @@ def test_validate_asks_for_fields(split_dataset: Path) -> None:
 
 
 def test_validate_warns_of_rows_that_nothing_routes(tmp_path: Path) -> None:
-    pivot_build(write_rollouts(tmp_path / "rollouts.jsonl", [rollout("M")]), tmp_path / "dataset")
+    pivot_build(write_rows(tmp_path / "rollouts.jsonl", [rollout("M")]), tmp_path / "dataset")
     path, config = tmp_path / "rows.jsonl", tmp_path / "dataset" / "config.yaml"
     (row,) = read_rows(tmp_path / "dataset" / "pivots.jsonl")
     row.pop("agent_ref")
-    write_rollouts(path, [row])
+    write_rows(path, [row])
     report = pivot_validate(path)
     assert (report.violations, report.rules["P025"]) == ((), 1)
     assert "P025" in report.warnings[1]
@@ -151,7 +152,7 @@ def test_validate_warns_of_rows_that_nothing_routes(tmp_path: Path) -> None:
     ],
 )
 def test_validate_refuses_options_that_make_no_sense(tmp_path: Path, options: ValidateOptions) -> None:
-    write_rollouts(tmp_path / "rows.jsonl", [])
+    write_rows(tmp_path / "rows.jsonl", [])
     with pytest.raises(UsageError):
         pivot_validate(tmp_path / "rows.jsonl", options=options)
 
@@ -200,7 +201,7 @@ def test_validate_says_the_same_from_every_engine(
     train = split_dataset / "train.jsonl"
     rows = read_rows(train)
     rows[1]["responses_create_params"]["tool_choice"] = "required"
-    write_rollouts(train, [*rows, rows[0]])
+    write_rows(train, [*rows, rows[0]])
     alone = pivot_validate(split_dataset)
     assert alone.violation_count == 2
     assert pivot_validate(split_dataset, engine="processes", workers=2) == alone

@@ -5,7 +5,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from episodes import rollout, write_rollouts
+from episodes import rollout
+from json_rows import write_rows
 from target_labels import ANSWER_1
 from test_targets import build, text
 
@@ -42,7 +43,7 @@ def dataset(tmp_path: Path) -> Path:
         rollout("M", seed=[{"role": "user", "content": f"ask {task}"}], uuid=f"task {task}")
         for task in range(8)
     ]
-    pivot_build(write_rollouts(tmp_path / "rollouts.jsonl", rows), tmp_path / "dataset")
+    pivot_build(write_rows(tmp_path / "rollouts.jsonl", rows), tmp_path / "dataset")
     return tmp_path / "dataset"
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from json_rows import write_rows
 from target_labels import ANSWER_1, ANSWER_2, Json, swe_row
 from test_targets import build, text
 
@@ -21,7 +22,7 @@ AGENT = {"type": "responses_api_agents", "name": "x_agent"}
 def validate(tmp_path: Path, *rows: Json, target: str | None = None, **options: Any) -> ValidationReport:
     path = tmp_path / "rows.jsonl"
     filled = [{"responses_create_params": REQUEST, "agent_ref": AGENT} | row for row in rows]
-    path.write_text("".join(json.dumps(row) + "\n" for row in filled))
+    write_rows(path, filled)
     return pivot_validate(path, target=target, **options)
 
 

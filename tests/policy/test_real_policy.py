@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from json_rows import read_rows
 from local_policy import Endpoint, served
 
 from gymbal.commands.pivot_build import pivot_build
@@ -45,10 +46,6 @@ def gymbal(*arguments: str) -> Json:
     return printed
 
 
-def json_lines(path: Path) -> list[Json]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-
-
 def profile(policy: Endpoint, pivots: Path, output: Path, *options: str) -> Profiled:
     asked = ["--base-url", policy.base_url, "--model", policy.model, "--max-output-tokens", "64"]
     command = [
@@ -63,8 +60,8 @@ def profile(policy: Endpoint, pivots: Path, output: Path, *options: str) -> Prof
         "2",
     ]
     report = gymbal(*command)
-    samples = json_lines(output.with_suffix(".samples.jsonl"))[1:]
-    return Profiled(pivots, command, report, json_lines(output), samples)
+    samples = read_rows(output.with_suffix(".samples.jsonl"))[1:]
+    return Profiled(pivots, command, report, read_rows(output), samples)
 
 
 @pytest.fixture(scope="module")
@@ -126,7 +123,7 @@ def test_real_policy_draws_different_answers(profiled: Profiled) -> None:
 
 
 def test_real_policy_that_must_call_calls_or_is_cut(profiled: Profiled) -> None:
-    rows = json_lines(profiled.pivots)
+    rows = read_rows(profiled.pivots)
     offered = {tool["name"] for row in rows for tool in row["responses_create_params"]["tools"]}
     for sample in profiled.samples:
         if sample["action"]["type"] == "function_call":
@@ -167,7 +164,7 @@ def test_real_policy_profile_is_selected_from(profiled: Profiled, tmp_path: Path
         assert stage["left"] == left - sum(stage["left_out"].values())
         left = stage["left"]
     assert metrics["kept"] == left == profiled.report["outcomes"]["mixed"]
-    assert len(json_lines(output / "pivots.jsonl")) == left
+    assert len(read_rows(output / "pivots.jsonl")) == left
 
 
 def test_real_policy_profile_is_rescored(profiled: Profiled) -> None:
@@ -183,4 +180,4 @@ def test_real_policy_profile_is_rescored(profiled: Profiled) -> None:
 def test_real_policy_answers_real_rows(real_policy: Endpoint, acceptance_data: Path, tmp_path: Path) -> None:
     rows = acceptance_data / REAL_ROWS
     found = profile(real_policy, rows, tmp_path / "profile.jsonl", "-k", str(K), "--extra-body", CALL)
-    assert_accounted(found, len(json_lines(rows)))
+    assert_accounted(found, len(read_rows(rows)))

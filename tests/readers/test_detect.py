@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
+from json_rows import write_rows
 
 from gymbal.errors import InputError, UsageError
 from gymbal.readers import FORMATS
@@ -17,8 +17,7 @@ CHAT = {"messages": [{"role": "user", "content": "hi"}, {"role": "assistant", "c
 
 
 def write(path: Path, *records: Any) -> Path:
-    path.write_text("".join(json.dumps(record) + "\n" for record in records))
-    return path
+    return write_rows(path, records)
 
 
 def test_detect_names_what_the_first_record_holds_and_what_is_known(tmp_path: Path) -> None:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
+from json_rows import write_rows
 
 from gymbal.readers.detect import read_trajectories
 
 
 def tasks(tmp_path: Path, *records: dict[str, Any]) -> list[str | None]:
     path = tmp_path / "chats.jsonl"
-    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    write_rows(path, records)
     return [trajectory.task for trajectory in read_trajectories([path])]
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from json_rows import write_rows
 
 from gymbal.errors import InputError
 from gymbal.model.trajectory import Trajectory
@@ -32,7 +33,7 @@ def pair(output: list[Any], response_id: str | None = None, **request: Any) -> d
 
 def read(tmp_path: Path, *records: Any) -> list[Trajectory]:
     path = tmp_path / "log.jsonl"
-    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    write_rows(path, records)
     return list(read_trajectories([path]))
 
 

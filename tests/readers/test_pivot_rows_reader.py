@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
+from json_rows import write_rows
 
 from gymbal.errors import InputError
 from gymbal.model.trajectory import Trajectory
@@ -19,7 +19,7 @@ def read(tmp_path: Path, *labels: Any, **fields: Any) -> list[Trajectory]:
     request = {"input": [{"role": "user", "content": "go"}], "tools": []}
     rows = [{"responses_create_params": request, "expected_action": label} | fields for label in labels]
     path = tmp_path / "rows.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write_rows(path, rows)
     return list(read_trajectories([path], "pivot_rows"))
 
 

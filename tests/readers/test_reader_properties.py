@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from json_rows import write_rows
 
 from gymbal.commands.pivot_build import pivot_build
 from gymbal.commands.pivot_inspect import pivot_inspect
@@ -63,7 +64,7 @@ def changed(document: Any, path: tuple[Any, ...], value: Any, *, delete: bool) -
 def written(document: Any, suffix: str, folder: Path) -> Path:
     path = folder / f"source{suffix}"
     if suffix == ".jsonl":
-        path.write_text("".join(json.dumps(record) + "\n" for record in document))
+        write_rows(path, document)
     else:
         path.write_text(json.dumps(document, indent=1))
     return path

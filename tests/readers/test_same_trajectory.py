@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from json_rows import read_rows
 
 from gymbal.commands.pivot_build import pivot_build
 
@@ -98,7 +99,7 @@ def canonical(item: dict[str, Any]) -> tuple[Any, ...]:
 
 def pivots(source: Path, folder: Path, tools: Path | None = None) -> list[Any]:
     pivot_build(source, folder, tools=tools)
-    rows = [json.loads(line) for line in (folder / "pivots.jsonl").read_text().splitlines()]
+    rows = read_rows(folder / "pivots.jsonl")
     return [
         (
             [canonical(item) for item in row["responses_create_params"]["input"]],
@@ -145,10 +146,7 @@ def test_rows_built_again_from_rows_are_the_same(tmp_path: Path) -> None:
     first = pivots(FOLDER / FORMS["rollouts"], tmp_path / "first")
     again = pivots(tmp_path / "first" / "pivots.jsonl", tmp_path / "again")
     assert again == first
-    first_rows, again_rows = (
-        [json.loads(line) for line in (tmp_path / name / "pivots.jsonl").read_text().splitlines()]
-        for name in ("first", "again")
-    )
+    first_rows, again_rows = (read_rows(tmp_path / name / "pivots.jsonl") for name in ("first", "again"))
     # Equal bytes of request and label give equal uuids.
     assert [row["pivot_info"]["uuid"] for row in again_rows] == [
         row["pivot_info"]["uuid"] for row in first_rows

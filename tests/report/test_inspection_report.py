@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
+
+from json_rows import write_rows
 
 from gymbal.commands.pivot_inspect import pivot_inspect
 from gymbal.report.inspection import inspection_document
@@ -22,8 +23,7 @@ CALL = {"type": "function_call", "call_id": "c", "name": "a|b", "arguments": "{}
 
 def write(path: Path, *outputs: list[Any], **fields: Any) -> Path:
     rows = [{"responses_create_params": {"input": "go"}, "response": {"output": o}} | fields for o in outputs]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return path
+    return write_rows(path, rows)
 
 
 def test_inspection_document_shows_places_and_doubts(tmp_path: Path) -> None:

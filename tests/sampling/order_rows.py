@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
 TOOL = {
@@ -33,9 +32,3 @@ def order_row(
         "agent_ref": {"type": "responses_api_agents", "name": "orders_agent"},
         "pivot_info": {"uuid": f"p{number}", **info},
     }
-
-
-def write_rows(path: Path, rows: Iterable[Mapping[str, Any]]) -> Path:
-    """Write `rows` to a pivot file."""
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    return path

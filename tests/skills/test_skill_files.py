@@ -11,6 +11,7 @@ from typing import Any, cast
 import click
 import pytest
 import yaml
+from json_rows import write_rows
 
 from gymbal.cli.main import gymbal as root_command
 from gymbal.commands.pivot_validate import pivot_validate
@@ -248,7 +249,7 @@ def test_pivot_skill_shows_rows_that_pass_validation(tmp_path: Path) -> None:
     rows = [{**row, "expected_action": label} for label in (message, call, batch)]
     rows[2]["responses_create_params"] = {**row["responses_create_params"], "parallel_tool_calls": True}
     file = tmp_path / "pivots.jsonl"
-    file.write_text("".join(json.dumps(each) + "\n" for each in rows), encoding="utf-8")
+    write_rows(file, rows)
     report = pivot_validate(file)
     assert (report.rows, report.violations, report.split) == (
         3,

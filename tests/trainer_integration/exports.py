@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from export_states import LABELS, TEMPLATE, call, completion_of, pivot_row
+from json_rows import read_rows
 
 import gymbal
 from gymbal.commands.pivot_export import pivot_export
@@ -96,10 +97,5 @@ def export(pivots: Path, to: str) -> Export:
     for name, folder in folders.items():
         takes_prompt = export_format(name).takes_prompt
         pivot_export(pivots, folder, to=name, chat_template=template if takes_prompt else None)
-    rows = json_lines(folders["trl"] / "train.jsonl")
+    rows = read_rows(folders["trl"] / "train.jsonl")
     return Export(folders[to], [row["expected_action"] for row in rows], [row["prompt"] for row in rows])
-
-
-def json_lines(path: Path) -> list[Json]:
-    # A line separator within a text is no line break.
-    return [json.loads(line) for line in path.read_bytes().split(b"\n") if line]

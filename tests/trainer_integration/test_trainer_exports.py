@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from export_states import LABELS, TEMPLATE, pivot_row, write_rows
-from exports import Export, Json, chat_messages, completions, export, json_lines
+from export_states import LABELS, TEMPLATE, pivot_row
+from exports import Export, Json, chat_messages, completions, export
+from json_rows import read_rows, write_encoded
 from trainer_programs import Trainers
 
 from gymbal.commands.pivot_export import pivot_export
@@ -48,10 +49,10 @@ def test_trl_trains_on_the_export(pivots: Path, trainers: Trainers, name: str) -
 def test_trl_reads_a_begin_of_text_once_as_the_readme_advises(tmp_path: Path, trainers: Trainers) -> None:
     config = {"bos_token": "<bos>", "chat_template": "{{ bos_token }}" + TEMPLATE}
     (tmp_path / "tokenizer_config.json").write_text(json.dumps(config), encoding="utf-8")
-    pivots = write_rows(tmp_path / "pivots.jsonl", [pivot_row(n, label) for n, label in enumerate(LABELS)])
+    pivots = write_encoded(tmp_path / "pivots.jsonl", [pivot_row(n, label) for n, label in enumerate(LABELS)])
     folder = tmp_path / "trl"
     pivot_export(pivots, folder, to="trl", chat_template=tmp_path)
-    prompts = [row["prompt"] for row in json_lines(folder / "train.jsonl")]
+    prompts = [row["prompt"] for row in read_rows(folder / "train.jsonl")]
     request = {"folder": str(folder), "template": TEMPLATE, "begin": "<bos>", "steps": 1}
     found = trainers.ask("trl", "trl_begin", request)
     assert all(prompt.startswith("<bos>[tools]") for prompt in prompts)
@@ -86,8 +87,8 @@ def test_skyrl_loads_and_scores_the_export(pivots: Path, trainers: Trainers, nam
 def test_verifiers_loads_and_scores_the_rows_of_gym(pivots: Path, trainers: Trainers) -> None:
     exported = export(pivots, "verifiers")
     found = trainers.ask("verifiers", "verifiers_load", request_of(exported, replies=chat_messages(exported)))
-    assert found["rows"] == json_lines(exported.folder / "pivots.jsonl")
-    rows = json_lines(exported.folder / "v0_train.jsonl")
+    assert found["rows"] == read_rows(exported.folder / "pivots.jsonl")
+    rows = read_rows(exported.folder / "v0_train.jsonl")
     assert [facts_of(prompt) for prompt in found["prompts"]] == [facts_of(row["prompt"]) for row in rows]
     assert found["rewards"] == exported.rewards
 
@@ -105,7 +106,7 @@ def test_verifiers_rolls_out_one_turn_with_the_tools_of_the_row(pivots: Path, tr
         pytest.skip(f"uv could not install the harness of verifiers: {found['no_uv'][-300:]}")
     assert found["errors"] == []
     assert found["rewards"] == [1.0, 0.0]
-    asked = [json_lines(exported.folder / "v0_train.jsonl")[place] for place in places]
+    asked = [read_rows(exported.folder / "v0_train.jsonl")[place] for place in places]
     assert [facts_of(messages) for messages in found["messages"]] == [
         facts_of(row["prompt"]) for row in asked
     ]
@@ -117,7 +118,7 @@ def test_verifiers_v0_rolls_out_and_scores_the_export(pivots: Path, trainers: Tr
     exported = export(pivots, "verifiers")
     request = request_of(exported, replies=chat_messages(exported))
     found = trainers.ask("verifiers_v0", "verifiers_v0_load", request)
-    rows = json_lines(exported.folder / "v0_train.jsonl")
+    rows = read_rows(exported.folder / "v0_train.jsonl")
     assert found["answers"] == exported.labels
     assert [facts_of(messages) for messages in found["messages"]] == [facts_of(row["prompt"]) for row in rows]
     tools = [json.loads(json.loads(row["info"])["tools"]) for row in rows]
@@ -127,7 +128,7 @@ def test_verifiers_v0_rolls_out_and_scores_the_export(pivots: Path, trainers: Tr
 
 def test_huggingface_loads_the_folder_by_its_card(tmp_path: Path, trainers: Trainers) -> None:
     rows = [pivot_row(number, LABELS[number % 3], task=f"t{number}") for number in range(20)]
-    pivots = write_rows(tmp_path / "pivots.jsonl", rows)
+    pivots = write_encoded(tmp_path / "pivots.jsonl", rows)
     folder = tmp_path / "huggingface"
     report = pivot_export(pivots, folder, to="huggingface", split={"train": 0.5, "validation": 0.5})
     found = trainers.ask("trl", "huggingface_load", {"folder": str(folder)})
