@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from run_gymbal import gymbal
 
 from gymbal.commands.evidence import evidence
 from gymbal.model.evidence import Fact, Role, Strength
@@ -17,11 +16,6 @@ from gymbal.model.sheet import EvidenceSheet
 SUBMITTED = ("k1_submit_clean_commit", "k3_submit_wheel_no_commit")
 FORMATS = ("text", "json", "markdown")
 SECRET = re.compile(r"\b(?:hf|sk)[_-]FAKE\w+")
-
-
-def gymbal(*args: str | Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "gymbal", *map(str, args)]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
 def by_name(sheet: EvidenceSheet) -> dict[str, Fact]:

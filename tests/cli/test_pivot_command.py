@@ -1,9 +1,9 @@
 """`gymbal pivot` as a user runs it: output, files and exit codes."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
+
+from run_gymbal import pivot_in
 
 MESSAGE = {
     "type": "message",
@@ -11,11 +11,6 @@ MESSAGE = {
     "role": "assistant",
     "content": [{"type": "output_text", "text": "hi", "annotations": []}],
 }
-
-
-def gymbal(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "gymbal", "pivot", *arguments]
-    return subprocess.run(command, cwd=folder, capture_output=True, encoding="utf-8", check=False)
 
 
 def write_source(folder: Path) -> None:
@@ -29,18 +24,18 @@ def write_source(folder: Path) -> None:
 
 def test_pivot_build_and_validate_exit_with_0(tmp_path: Path) -> None:
     write_source(tmp_path)
-    built = gymbal(tmp_path, "build", "rollouts.jsonl", "--output", "desk", "--format", "json")
+    built = pivot_in(tmp_path, "build", "rollouts.jsonl", "--output", "desk", "--format", "json")
     assert built.returncode == 0, built.stderr
     assert json.loads(built.stdout)["kept"] == 1
     assert 'jsonl_fpath: "desk/pivots.jsonl"' in (tmp_path / "desk" / "config.yaml").read_text()
-    checked = gymbal(tmp_path, "validate", "desk")
+    checked = pivot_in(tmp_path, "validate", "desk")
     assert checked.returncode == 0, checked.stderr
     assert "1 rows break no rule, under desk/config.yaml." in checked.stdout
 
 
 def test_pivot_validate_exits_with_1_on_a_broken_rule(tmp_path: Path) -> None:
     (tmp_path / "rows.jsonl").write_text("{}\n")
-    checked = gymbal(tmp_path, "validate", "rows.jsonl", "--format", "json", "--max-problems", "1")
+    checked = pivot_in(tmp_path, "validate", "rows.jsonl", "--format", "json", "--max-problems", "1")
     report = json.loads(checked.stdout)
     assert checked.returncode == 1
     assert (report["violation_count"], len(report["violations"])) == (2, 1)
@@ -54,7 +49,7 @@ def test_pivot_errors_exit_with_2_and_one_message(tmp_path: Path) -> None:
         ("build", "rows.jsonl"),
         ("validate", "rows.jsonl", "--config", "absent.yaml"),
     ):
-        done = gymbal(tmp_path, *arguments)
+        done = pivot_in(tmp_path, *arguments)
         assert done.returncode == 2, arguments
         assert done.stderr
         assert "Traceback" not in done.stderr
@@ -65,7 +60,7 @@ def test_pivot_build_takes_options_and_splits(tmp_path: Path) -> None:
     write_source(tmp_path)
     options = ("--success-only", "--mixed-groups", "prefer", "--no-dedupe", "--reference-output")
     split = ("--split", "train=0.9,validation=0.1", "--max-input-characters", "1000")
-    built = gymbal(
+    built = pivot_in(
         tmp_path, "build", "rollouts.jsonl", "--output", "desk", "--format", "json", *options, *split
     )
     assert built.returncode == 0, built.stderr
@@ -80,25 +75,25 @@ def test_pivot_build_takes_options_and_splits(tmp_path: Path) -> None:
     }
     rows = [(tmp_path / "desk" / f"{part}.jsonl").read_text() for part in ("train", "validation")]
     assert sorted(text.count("\n") for text in rows) == [0, 1]
-    refused = gymbal(tmp_path, "build", "rollouts.jsonl", "--output", "desk", "--split", "train=1")
+    refused = pivot_in(tmp_path, "build", "rollouts.jsonl", "--output", "desk", "--split", "train=1")
     assert refused.returncode == 2
     assert "train=0.95,validation=0.05" in refused.stderr
 
 
 def test_pivot_validate_takes_what_to_ask_of_the_rows(tmp_path: Path) -> None:
     write_source(tmp_path)
-    gymbal(tmp_path, "build", "rollouts.jsonl", "--output", "desk")
+    pivot_in(tmp_path, "build", "rollouts.jsonl", "--output", "desk")
     fields = ("--require-field", "pivot_info.uuid", "--require-any-field", "uuid,pivot_info.uuid")
     engine = ("--engine", "processes", "--workers", "2")
-    checked = gymbal(tmp_path, "validate", "desk", "--expect-rows", "1", *fields, *engine)
+    checked = pivot_in(tmp_path, "validate", "desk", "--expect-rows", "1", *fields, *engine)
     assert checked.returncode == 0, checked.stderr
     options = ("--expect-rows", "2", "--require-field", "task", "--no-require-agent-ref", "--format", "json")
-    report = json.loads(gymbal(tmp_path, "validate", "desk", *options).stdout)
+    report = json.loads(pivot_in(tmp_path, "validate", "desk", *options).stdout)
     assert [(each["rule"], each["line"], each["key"]) for each in report["violations"]] == [
         ("P028", 0, ""),
         ("P026", 1, "task"),
     ]
-    refused = gymbal(tmp_path, "validate", "desk", "--require-field", "a..b")
+    refused = pivot_in(tmp_path, "validate", "desk", "--require-field", "a..b")
     assert (refused.returncode, "is no path of a field" in refused.stderr) == (2, True)
 
 
@@ -106,8 +101,8 @@ def test_pivot_build_says_how_far_it_is_only_when_asked(tmp_path: Path) -> None:
     write_source(tmp_path)
     for engine in ("in-process", "processes"):
         build = ("build", "rollouts.jsonl", "--output", "desk", "--engine", engine, "--workers", "1")
-        quiet = gymbal(tmp_path, *build)
+        quiet = pivot_in(tmp_path, *build)
         assert (quiet.returncode, quiet.stderr) == (0, "")
-        told = gymbal(tmp_path, *build, "--progress")
+        told = pivot_in(tmp_path, *build, "--progress")
         assert (told.returncode, told.stdout) == (0, quiet.stdout)
         assert told.stderr == "0% of 0.0 MB\n"

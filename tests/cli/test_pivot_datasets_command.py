@@ -1,30 +1,24 @@
 """`gymbal pivot audit`, `stats` and `config` as a user runs them: output and exit codes."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from run_gymbal import gymbal
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "rollouts"
 SOURCE = EXAMPLES / "tool_use.rollouts.jsonl"
 
 
-def gymbal(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "gymbal", "pivot", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
-
-
 @pytest.fixture(scope="module")
 def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("built") / "dataset"
-    assert gymbal("build", SOURCE, "--output", folder).returncode == 0
+    assert gymbal("pivot", "build", SOURCE, "--output", folder).returncode == 0
     return folder
 
 
 def test_pivot_audit_exits_with_0_on_what_build_made(dataset: Path) -> None:
-    done = gymbal("audit", dataset, "--source", SOURCE)
+    done = gymbal("pivot", "audit", dataset, "--source", SOURCE)
     assert done.returncode == 0, done.stderr
     assert "49 rows against 57 model calls of 16 trajectories: no rule is broken." in done.stdout
     assert "A11: the source records no count (16)" in done.stdout
@@ -33,9 +27,8 @@ def test_pivot_audit_exits_with_0_on_what_build_made(dataset: Path) -> None:
 def test_pivot_audit_exits_with_1_on_a_broken_rule(dataset: Path, tmp_path: Path) -> None:
     lines = (dataset / "pivots.jsonl").read_text().splitlines(keepends=True)
     (tmp_path / "rows.jsonl").write_text("".join(lines[:-1]))
-    done = gymbal(
-        "audit", tmp_path / "rows.jsonl", "--source", SOURCE, "--max-problems", "1", "--format", "json"
-    )
+    options = ("--source", SOURCE, "--max-problems", "1", "--format", "json")
+    done = gymbal("pivot", "audit", tmp_path / "rows.jsonl", *options)
     assert done.returncode == 1, done.stderr
     report = json.loads(done.stdout)
     assert (report["problem_count"], len(report["problems"])) == (1, 1)
@@ -49,33 +42,34 @@ def test_pivot_audit_exits_with_2_and_one_message(dataset: Path, tmp_path: Path)
         ("audit", tmp_path, "--source", SOURCE),
         ("audit", dataset, "--source", SOURCE, "--source-format", "nonesuch"),
     ):
-        done = gymbal(*arguments)
+        done = gymbal("pivot", *arguments)
         assert (done.returncode, done.stdout) == (2, ""), arguments
         assert done.stderr
         assert "Traceback" not in done.stderr
 
 
 def test_pivot_stats_prints_one_dataset_or_two(dataset: Path) -> None:
-    one = gymbal("stats", dataset, "--format", "json")
+    one = gymbal("pivot", "stats", dataset, "--format", "json")
     assert json.loads(one.stdout)["rows"] == 49
-    two = gymbal("stats", dataset, dataset / "pivots.jsonl", "--format", "markdown")
+    two = gymbal("pivot", "stats", dataset, dataset / "pivots.jsonl", "--format", "markdown")
     assert two.returncode == 0, two.stderr
     assert "| by content | 49 | 0 | 0 |" in two.stdout
     assert "Shares that differ" not in two.stdout
 
 
 def test_pivot_stats_exits_with_2_for_what_it_cannot_read(tmp_path: Path) -> None:
-    done = gymbal("stats", tmp_path / "absent.jsonl")
+    done = gymbal("pivot", "stats", tmp_path / "absent.jsonl")
     assert done.returncode == 2
     assert "cannot be read" in done.stderr
 
 
 def test_pivot_config_writes_what_validate_takes(dataset: Path, tmp_path: Path) -> None:
-    done = gymbal("config", dataset / "pivots.jsonl", "--output", tmp_path / "gym.yaml", "--threshold", "0.2")
+    rows, config = dataset / "pivots.jsonl", tmp_path / "gym.yaml"
+    done = gymbal("pivot", "config", rows, "--output", config, "--threshold", "0.2")
     assert done.returncode == 0, done.stderr
     assert "Not checked by NeMo Gym" in done.stdout
-    assert gymbal("validate", dataset / "pivots.jsonl", "--config", tmp_path / "gym.yaml").returncode == 0
-    again = gymbal("config", dataset, "--output", tmp_path / "gym.yaml")
+    assert gymbal("pivot", "validate", rows, "--config", config).returncode == 0
+    again = gymbal("pivot", "config", dataset, "--output", config)
     assert (again.returncode, again.stdout) == (2, "")
     assert "exists" in again.stderr
 
@@ -90,7 +84,7 @@ def test_pivot_config_exits_with_2_without_a_gym_to_check_with(dataset: Path, tm
         "--gym-python",
         tmp_path / "python",
     )
-    done = gymbal(*words)
+    done = gymbal("pivot", *words)
     assert done.returncode == 2
     assert "--gym-python" in done.stderr
     assert not (tmp_path / "gym.yaml").exists()

@@ -8,15 +8,23 @@ import sys
 from pathlib import Path
 
 
-def gymbal(*args: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run `gymbal ARGS` with `environment` on top of this one; never raises for an exit code."""
+def gymbal(
+    *args: str | Path, folder: Path | None = None, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    """Run `gymbal ARGS` in `folder`, with `environment` on top of this one; never raises for an exit code."""
     return subprocess.run(
         [sys.executable, "-m", "gymbal", *map(str, args)],
+        cwd=folder,
         capture_output=True,
-        text=True,
+        encoding="utf-8",
         env={**os.environ, **environment},
         check=False,
     )
+
+
+def pivot_in(folder: Path, *args: str | Path) -> subprocess.CompletedProcess[str]:
+    """Run `gymbal pivot ARGS` in `folder`."""
+    return gymbal("pivot", *args, folder=folder)
 
 
 def assert_refused(result: subprocess.CompletedProcess[str], *said: str) -> None:
