@@ -8,6 +8,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from triage_reports import residual, rung
 
 from gymbal import triage_runs
 from gymbal.errors import GymbalError
@@ -49,16 +50,8 @@ def explain(data: Path, left: str, right: str) -> TriageReport:
     return triage_runs(data / "runs" / left, data / "runs" / right)
 
 
-def rung(report: TriageReport, name: Rung) -> Finding:
-    return next(finding for finding in report.rungs if finding.name is name)
-
-
 def fact(finding: Finding, name: str) -> tuple[Value, Value]:
     return next((fact.left, fact.right) for fact in finding.facts if fact.name == name)
-
-
-def residual(report: TriageReport) -> float:
-    return next(part.value for part in report.gap.parts if part.name is PartName.RESIDUAL)
 
 
 def test_rerun_is_noise(acceptance_data: Path) -> None:

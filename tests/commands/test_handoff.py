@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from rich.console import Console
+from triage_reports import rung
 
 from gymbal.commands.triage import triage_runs
 from gymbal.model.finding import Rung
@@ -33,8 +34,8 @@ def commands(left: Path, right: Path) -> list[list[str]]:
     return [shlex.split(text) for text in triage_runs(left, right).verdict.commands]
 
 
-def steps(left: Path, right: Path, rung: Rung) -> tuple[str, ...]:
-    return next(finding.next for finding in triage_runs(left, right).rungs if finding.name is rung)
+def steps(left: Path, right: Path, name: Rung) -> tuple[str, ...]:
+    return rung(triage_runs(left, right), name).next
 
 
 def record(run: Path, command: list[str]) -> None:

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 import sums
 from gym_runs import BASE_SEED, FAILING, OTHER_SEED, RunMaker
+from triage_reports import rung
 
 import gymbal
-from gymbal.model.finding import Finding, Rung, Status, TriageReport
+from gymbal.model.finding import Rung, Status, TriageReport
 from gymbal.readers.run import read_run
 
 FAILURES = sum(map(len, FAILING.values()))
@@ -19,11 +20,6 @@ ALL = len(sums.TASKS) * sums.REPEATS
 
 def triage(made: RunMaker, left: str, right: str) -> TriageReport:
     return gymbal.triage_runs(made.run(left), made.run(right))
-
-
-def rung(report: TriageReport, name: Rung) -> Finding:
-    (finding,) = [finding for finding in report.rungs if finding.name is name]
-    return finding
 
 
 def statuses(report: TriageReport) -> dict[Rung, Status]:

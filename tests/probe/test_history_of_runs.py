@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from gym_repository import commit, new_repository
+from triage_reports import rung
 
 from gymbal.commands.side import Evidence
 from gymbal.commands.triage import triage_runs
@@ -34,7 +35,7 @@ def code(folder: Path, gym: Path, left: str, right: str) -> Finding:
     report = triage_runs(
         RUNS / "baseline", RUNS / "candidate", left_evidence=sides[0], right_evidence=sides[1], gym_repo=gym
     )
-    return next(finding for finding in report.rungs if finding.name is Rung.CODE)
+    return rung(report, Rung.CODE)
 
 
 def test_commits_that_leave_the_benchmark_alone_are_the_same_code(gym: Path, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from gymbal.model.evidence import Fact
+from gymbal.model.evidence import Fact, Role, Strength
 from gymbal.model.rollout import Failure, PlannedRollout, Rollout, RolloutKey, Settings, Stop, TaskContent
 from gymbal.model.rollout_table import PlanTable, RolloutTable
 from gymbal.model.run import Metrics, Problem, Run
@@ -51,6 +51,12 @@ def rollout(task: int, repeat: int, reward: float | None, prompt: str, **changes
         answer=hash((prompt, repeat, reward)),
     )
     return msgspec.structs.replace(row, **changes)
+
+
+def commit(value: str | None) -> Fact:
+    """Gym's commit, or that it is not known."""
+    strength = Strength.MISSING if value is None else Strength.RECORDED
+    return Fact(name="gym_commit", role=Role.CODE, value=value, strength=strength)
 
 
 def mean_reward(rollouts: Sequence[Rollout], zeros: int = 0) -> float:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from run_factory import make_run
+from triage_reports import rung
 
-from gymbal.model.finding import Finding, Rung, Status, TriageReport
+from gymbal.model.finding import Rung, Status
 from gymbal.triage.align import reading_order
 from gymbal.triage.explain import explain
 
 FOUR = {"a": [1, 0], "b": [1, 1], "c": [0, 0], "d": [0, 1]}
-
-
-def rung(report: TriageReport, name: Rung) -> Finding:
-    return next(finding for finding in report.rungs if finding.name is name)
 
 
 def test_reordered_tasks_are_the_same_benchmark() -> None:

@@ -9,16 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from run_factory import make_run
+from triage_reports import residual
 
-from gymbal.model.finding import PartName, RowClass, TriageReport
+from gymbal.model.finding import RowClass
 from gymbal.model.rollout import Rollout, Stop
 from gymbal.triage.explain import explain
 
 TASKS = {f"task {number}": [1.0, 1.0] for number in range(4)}
-
-
-def residual(report: TriageReport) -> float:
-    return next(part.value for part in report.gap.parts if part.name is PartName.RESIDUAL)
 
 
 def cut_first(row: Rollout) -> Rollout:

@@ -8,9 +8,8 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from run_factory import SETTINGS, make_run
+from run_factory import SETTINGS, commit, make_run
 
-from gymbal.model.evidence import Fact, Role, Strength
 from gymbal.model.finding import Rung
 from gymbal.model.gate import (
     BenchmarkPolicy,
@@ -149,11 +148,6 @@ def test_wide_interval_on_new_tasks_asks_for_tasks() -> None:
     result = gate(contest(rule(target="new_tasks"), runs(20, 15))).results[0]
     tasks = int(result.resolve[0].split()[1])
     assert 550 <= tasks <= 600
-
-
-def commit(value: str | None) -> Fact:
-    strength = Strength.MISSING if value is None else Strength.RECORDED
-    return Fact(name="gym_commit", role=Role.CODE, value=value, strength=strength)
 
 
 def with_commits(left: str | None, right: str | None) -> tuple[Run, Run]:

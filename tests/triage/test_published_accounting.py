@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 from run_factory import make_run
+from triage_reports import rung
 
 from gymbal.model.finding import Finding, Rung, Status, TriageReport
 from gymbal.model.rollout import Rollout, Stop
@@ -17,7 +18,7 @@ def compare(run: Run, line: str) -> TriageReport:
 
 
 def accounting(run: Run, line: str) -> Finding:
-    return next(finding for finding in compare(run, line).rungs if finding.name is Rung.ACCOUNTING)
+    return rung(compare(run, line), Rung.ACCOUNTING)
 
 
 def test_equal_scores_need_no_accounting() -> None:
@@ -82,5 +83,5 @@ def test_run_without_a_plan_may_have_lost_what_nobody_knows_of() -> None:
 
 def test_task_that_lost_every_rollout_is_still_a_task() -> None:
     report = compare(make_run({"a": [1.0], "b": [0.0], "c": [None]}), "50% n=3")
-    benchmark = next(finding for finding in report.rungs if finding.name is Rung.BENCHMARK)
+    benchmark = rung(report, Rung.BENCHMARK)
     assert (report.left.tasks, benchmark.status) == (3, Status.UNKNOWN)

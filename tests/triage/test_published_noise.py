@@ -5,9 +5,10 @@ from __future__ import annotations
 import msgspec
 import pytest
 from run_factory import make_run
+from triage_reports import against, rung
 
 from gymbal.errors import UsageError
-from gymbal.model.finding import Finding, Rung, Status, TriageReport
+from gymbal.model.finding import Rung, Status
 from gymbal.model.run import Run
 from gymbal.readers.reference import read_reference
 from gymbal.triage.published.explain import explain_published
@@ -22,14 +23,6 @@ PASSED_49_OF_64 = make_run(
 PARTIAL = make_run(
     {f"t{n}": [0.25, 0.5, 0.75, 0.4] for n in range(8)} | {f"u{n}": [0.3] * 4 for n in range(8)}
 )
-
-
-def against(left: str, right: str) -> TriageReport:
-    return explain_published(read_reference(left), read_reference(right))
-
-
-def rung(report: TriageReport, name: Rung) -> Finding:
-    return next(finding for finding in report.rungs if finding.name is name)
 
 
 def with_pass_at_2(run: Run, percent: float) -> Run:

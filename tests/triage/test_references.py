@@ -7,22 +7,15 @@ from pathlib import Path
 
 import pytest
 from run_factory import make_run
+from triage_reports import against, rung
 
 from gymbal.errors import InputError, UsageError
-from gymbal.model.finding import Finding, Rung, Status, TriageReport
+from gymbal.model.finding import Rung, Status
 from gymbal.model.reference import ErrorKind, Grade
 from gymbal.readers.gate_policy import read_gate_policy
 from gymbal.readers.reference import is_reference, read_reference
 from gymbal.readers.run.locate import locate
 from gymbal.triage.published.explain import explain_published
-
-
-def against(left: str, right: str) -> TriageReport:
-    return explain_published(read_reference(left), read_reference(right))
-
-
-def rung(report: TriageReport, name: Rung) -> Finding:
-    return next(finding for finding in report.rungs if finding.name is name)
 
 
 def test_line_is_read_with_its_printed_precision() -> None:

@@ -7,11 +7,12 @@ from typing import Any
 
 import msgspec
 import pytest
-from run_factory import SETTINGS, make_run
+from run_factory import SETTINGS, commit, make_run
+from triage_reports import rung
 
 from gymbal.errors import UsageError
 from gymbal.model.evidence import Fact, Role, Strength, Value
-from gymbal.model.finding import Finding, Rung, Status, TriageReport
+from gymbal.model.finding import Finding, Rung, Status
 from gymbal.model.rollout import Rollout, Stop
 from gymbal.model.rollout_table import PlanTable, RolloutTable
 from gymbal.model.run import Problem, ProblemKind, Run
@@ -20,15 +21,6 @@ from gymbal.triage.explain import explain
 TASKS = {
     f"task {number}": [1.0, 1.0, 0.0, 1.0] if number % 3 else [0.0, 0.0, 1.0, 0.0] for number in range(12)
 }
-
-
-def rung(report: TriageReport, name: Rung) -> Finding:
-    return next(finding for finding in report.rungs if finding.name is name)
-
-
-def commit(value: str | None) -> Fact:
-    strength = Strength.MISSING if value is None else Strength.RECORDED
-    return Fact(name="gym_commit", role=Role.CODE, value=value, strength=strength)
 
 
 def test_findings_stand_in_ladder_order() -> None:
