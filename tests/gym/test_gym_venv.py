@@ -8,13 +8,7 @@ from pathlib import Path
 import gym_venv
 import pytest
 import python_venv
-
-
-def make_executable(path: Path, script: str) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
-    path.chmod(0o755)
-    return path
+from folders import make_executable
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ from typing import Any
 
 import fsspec
 import pytest
+from folders import contents
 
 from gymbal.commands.pivot_audit import pivot_audit
 from gymbal.commands.pivot_build import pivot_build
@@ -52,10 +53,6 @@ def names_in(store: Any, folder: str) -> set[str]:
     return {name.rpartition("/")[2] for name in store.ls(folder, detail=False)}
 
 
-def files_of(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
-
-
 def test_paths_keep_their_url() -> None:
     path = RemotePath("s3://bucket/a/b.jsonl")
     assert str(path) == path.as_posix() == os.fspath(path) == "s3://bucket/a/b.jsonl"
@@ -80,7 +77,7 @@ def test_dataset_at_a_url_without_a_host_is_that_of_the_file(tmp_path: Path) -> 
         there = f"local://{tmp_path}/{engine}"
         pivot_build(f"local://{EXAMPLE}", there, name="x", engine=engine)
         pivot_build(EXAMPLE, tmp_path / "here", name="x")
-        assert files_of(tmp_path / engine)["pivots.jsonl"] == files_of(tmp_path / "here")["pivots.jsonl"]
+        assert contents(tmp_path / engine)["pivots.jsonl"] == contents(tmp_path / "here")["pivots.jsonl"]
         assert pivot_validate(there).config == f"{there}/config.yaml"
 
 
@@ -118,7 +115,7 @@ def test_dataset_of_a_url_is_that_of_the_file(store: Any, tmp_path: Path) -> Non
     local = pivot_build(EXAMPLE, tmp_path / "local", name="x")
     remote = pivot_build("memory://in/tool_use.rollouts.jsonl", "memory://out/pivots", name="x")
     assert remote == local
-    expected = files_of(tmp_path / "local")
+    expected = contents(tmp_path / "local")
     # The config says where the rows lie, and the list of skipped candidates where their source does.
     expected["config.yaml"] = expected["config.yaml"].replace(
         str(tmp_path / "local").encode(), b"memory://out/pivots"

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from episodes import rollout
+from folders import contents
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from json_rows import write_rows
@@ -53,10 +54,6 @@ OPTIONS = [
         reference_output=True,
     ),
 ]
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from episodes import rollout
+from folders import contents
 from json_rows import write_rows
 from simulations import write_results, write_simulation
 
@@ -31,10 +32,6 @@ EPISODES = ["RMCCOORM", "COM", "CMC", "COCOCOM"]
 def rollouts_of(path: Path, first: int, count: int) -> Path:
     seeds = [[{"role": "user", "content": f"ask {number}"}] for number in range(first, first + count)]
     return write_rows(path, [rollout(EPISODES[n % 4], seed=seed) for n, seed in enumerate(seeds)])
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
 def build_parts(sources: list[Path], output: Path, **options: Any) -> BuildMetrics:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from episodes import rollout
+from folders import contents
 from json_rows import read_rows, write_rows
 from simulations import write_results
 
@@ -74,10 +75,6 @@ def infos(path: Path) -> Iterator[tuple[str, int, str]]:
         if info["call"]:
             continue
         yield info["source"], info["line"], row["responses_create_params"]["input"][-1]["content"]
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
 def without_folders(dataset: Path) -> None:

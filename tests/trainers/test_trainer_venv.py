@@ -8,16 +8,10 @@ from pathlib import Path
 
 import pytest
 import trainer_venv
+from folders import make_executable
 from trainer_venv import TRAINERS, Trainer
 
 TRL = TRAINERS[0]
-
-
-def make_executable(path: Path, script: str) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
-    path.chmod(0o755)
-    return path
 
 
 def run_main(monkeypatch: pytest.MonkeyPatch, *arguments: str | Path) -> int:
