@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from estimates import ends, estimated
 
-from gymbal.model.finding import NoiseEstimate
 from gymbal.stats import intervals, passk, power
-from gymbal.stats.estimate import Interval, NotEstimable
+from gymbal.stats.estimate import NotEstimable
 from gymbal.stats.paired import (
     Components,
     components,
@@ -57,16 +57,6 @@ def tool_use(acceptance_data: Path) -> dict[str, FloatArray]:
 
 def scores(rewards_TK: FloatArray) -> TaskScores:
     return task_scores(rewards_TK.tolist())
-
-
-def estimated(found: NoiseEstimate | NotEstimable) -> NoiseEstimate:
-    assert not isinstance(found, NotEstimable)
-    return found
-
-
-def ends(found: Interval | NotEstimable) -> tuple[float, float]:
-    assert not isinstance(found, NotEstimable)
-    return found.low, found.high
 
 
 def spread(rewards_TK: FloatArray) -> SpreadOfMean:

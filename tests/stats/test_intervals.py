@@ -4,20 +4,16 @@ import sys
 
 import numpy as np
 import pytest
+from estimates import ends
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
 from gymbal.stats import intervals
-from gymbal.stats.estimate import Interval, NotEstimable
+from gymbal.stats.estimate import NotEstimable
 from gymbal.stats.scores import task_scores
 
 COUNTS = st.integers(1, 400).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
-
-
-def ends(found: Interval | NotEstimable) -> tuple[float, float]:
-    assert not isinstance(found, NotEstimable)
-    return found.low, found.high
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@ import math
 
 import numpy as np
 import pytest
+from estimates import estimated
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -23,11 +24,6 @@ def two_sides(draw: st.DrawFn) -> tuple[list[list[float]], list[list[float]]]:
     tasks = draw(st.integers(1, 12))
     side = st.lists(rewards, min_size=tasks, max_size=tasks)
     return draw(side), draw(side)
-
-
-def estimated(found: NoiseEstimate | NotEstimable) -> NoiseEstimate:
-    assert not isinstance(found, NotEstimable)
-    return found
 
 
 @given(two_sides(), st.sampled_from([same_tasks, new_tasks]))
