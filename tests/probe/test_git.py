@@ -5,19 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from gym_repository import commit, git, new_repository
+from gym_repository import commit, git
 
 from gymbal.errors import InputError
 from gymbal.model.history import component_of
 from gymbal.probe.git import check_repository, code_history, read_checkout
 
 OWN = ("resources_servers/quiz", "responses_api_agents/simple_agent", "responses_api_models/vllm_model")
-
-
-@pytest.fixture
-def gym(tmp_path: Path) -> Path:
-    new_repository(tmp_path / "gym")
-    return tmp_path / "gym"
 
 
 def head(gym: Path) -> str:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-from gym_repository import commit, new_repository
+from gym_repository import commit
 from triage_reports import rung
 
 from gymbal.commands.side import Evidence
@@ -18,12 +17,6 @@ LOG = """Gym commit: {commit}
 INFO vLLM API server version 0.11.0
 + gym eval run --config resources_servers/quiz/configs/quiz.yaml --model-type vllm_model --output r.jsonl
 """
-
-
-@pytest.fixture
-def gym(tmp_path: Path) -> Path:
-    new_repository(tmp_path / "gym")
-    return tmp_path / "gym"
 
 
 def code(folder: Path, gym: Path, left: str, right: str) -> Finding:
