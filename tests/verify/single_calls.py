@@ -22,6 +22,9 @@ def override(**options: Any) -> dict[str, Any]:
     return {"argument_comparison_overrides": {"f": {"a": options}}}
 
 
+def call(name: str, arguments: str = "{}") -> dict[str, Any]:
+    return {"type": "function_call", "name": name, "arguments": arguments}
+
+
 def _call(value: Any) -> dict[str, Any]:
-    arguments = json.dumps(value if isinstance(value, dict) else {"a": value})
-    return {"type": "function_call", "name": "f", "arguments": arguments}
+    return call("f", json.dumps(value if isinstance(value, dict) else {"a": value}))

@@ -1,12 +1,9 @@
 from typing import Any
 
 import pytest
+from single_calls import call
 
 from gymbal.verify import Category, ComparatorConfig, LabelError, RewardMode, Rule, explain
-
-
-def call(name: str, arguments: str = "{}") -> dict[str, Any]:
-    return {"type": "function_call", "name": name, "arguments": arguments}
 
 
 def batch(*calls: dict[str, Any]) -> dict[str, Any]:

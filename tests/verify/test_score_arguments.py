@@ -1,9 +1,9 @@
 """One expected call against one actual call: the rules for argument values."""
 
 import json
-from typing import Any
 
 import pytest
+from single_calls import call
 
 from gymbal.verify import Category, ComparatorConfig, LabelError, ResponseError, Score, score
 
@@ -11,30 +11,26 @@ VALUE, TYPE = Category.VALUE_DIFFERS, Category.VALUE_TYPE_DIFFERS
 MATCH = Category.CALL_MATCHES
 
 
-def call(arguments: str, name: str = "f") -> dict[str, Any]:
-    return {"type": "function_call", "name": name, "arguments": arguments}
-
-
 def compare(expected: object, actual: object, **options: float) -> Category:
     """Verdict on one argument `x`."""
     config = ComparatorConfig(**options)  # type: ignore[arg-type]  # only the float options are used here
-    judged = score(call(json.dumps({"x": expected})), [call(json.dumps({"x": actual}))], config)
+    judged = score(call("f", json.dumps({"x": expected})), [call("f", json.dumps({"x": actual}))], config)
     assert judged.reward == (1.0 if judged.category is MATCH else 0.0)
     return judged.category
 
 
 def test_tool_names_are_compared_exactly() -> None:
-    judged = score(call("{}", "find"), [call("{}", "Find")])
-    assert judged == Score(0.0, Category.TOOL_DIFFERS, call("{}", "Find"))
+    judged = score(call("find"), [call("Find")])
+    assert judged == Score(0.0, Category.TOOL_DIFFERS, call("Find"))
 
 
 def test_arguments_are_compared_decoded() -> None:
-    assert score(call('{"a": 1, "b": 2}'), [call(' {"b":2,"a":1}\n')]).reward == 1.0
+    assert score(call("f", '{"a": 1, "b": 2}'), [call("f", ' {"b":2,"a":1}\n')]).reward == 1.0
 
 
 @pytest.mark.parametrize("arguments", ["", "{", "{}}", "a", "{'a': 1}", "\ufeff{}"])
 def test_actual_arguments_that_are_not_json_are_a_verdict(arguments: str) -> None:
-    assert score(call("{}"), [call(arguments)]).category is Category.ARGUMENTS_UNDECODABLE
+    assert score(call("f"), [call("f", arguments)]).category is Category.ARGUMENTS_UNDECODABLE
 
 
 @pytest.mark.parametrize(
@@ -131,7 +127,7 @@ def test_float_tolerance_is_absolute_and_strict() -> None:
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "1e999"])
 def test_a_float_that_is_not_finite_never_matches_itself(number: str) -> None:
     # NaN - NaN and inf - inf are NaN, and NaN is less than nothing. 1e999 decodes to infinity.
-    same = call(f'{{"x": {number}}}')
+    same = call("f", f'{{"x": {number}}}')
     assert score(same, [same]).category is VALUE
 
 
@@ -146,18 +142,18 @@ def test_lists_need_the_same_length_and_order() -> None:
 
 
 def test_the_first_difference_in_the_expected_order_names_the_category() -> None:
-    assert score(call('{"a": 1, "b": []}'), [call('{"b": [1], "a": 2}')]).category is VALUE
+    assert score(call("f", '{"a": 1, "b": []}'), [call("f", '{"b": [1], "a": 2}')]).category is VALUE
     assert (
-        score(call('{"b": [], "a": 1}'), [call('{"b": [1], "a": 2}')]).category
+        score(call("f", '{"b": [], "a": 1}'), [call("f", '{"b": [1], "a": 2}')]).category
         is Category.LIST_LENGTH_DIFFERS
     )
 
 
 def test_expected_arguments_that_do_not_decode_are_an_error_once_the_tool_is_called() -> None:
-    broken = call('{"a": ')
-    assert score(broken, [call("{}", "other")]).category is Category.TOOL_DIFFERS
+    broken = call("f", '{"a": ')
+    assert score(broken, [call("other")]).category is Category.TOOL_DIFFERS
     with pytest.raises(LabelError, match=r"expected_action\.arguments: does not decode"):
-        score(broken, [call("{}")])
+        score(broken, [call("f")])
     with pytest.raises(LabelError):
         score(broken, [broken])
 
@@ -166,6 +162,6 @@ def test_expected_arguments_that_do_not_decode_are_an_error_once_the_tool_is_cal
 def test_arguments_beyond_python_are_an_error_and_no_verdict(hostile: str) -> None:
     # Gym's server answers with an internal error: int() refuses over 4300 digits, the decoder such depth.
     with pytest.raises(ResponseError, match="cannot be decoded"):
-        score(call("{}"), [call(hostile)])
+        score(call("f"), [call("f", hostile)])
     with pytest.raises(LabelError):
-        score(call(hostile), [call("{}")])
+        score(call("f", hostile), [call("f")])

@@ -3,15 +3,12 @@
 from typing import Any
 
 import pytest
+from single_calls import call
 
 from gymbal.verify import Category, Comparator, ComparatorConfig, Label, LabelError, RewardMode, score
 
 COUNT, BATCH = Category.CALL_COUNT_DIFFERS, Category.BATCH_MATCHES
 ON = {"parallel_tool_call_rewarding": True}
-
-
-def call(name: str, arguments: str = "{}") -> dict[str, Any]:
-    return {"type": "function_call", "name": name, "arguments": arguments}
 
 
 def judge(expected: str, actual: str, **options: Any) -> tuple[float, Category]:
