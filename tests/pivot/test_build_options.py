@@ -9,6 +9,7 @@ from episodes import call, items_of, rollout
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from json_rows import read_rows, write_rows
+from target_builds import skips
 
 from gymbal.commands.pivot_build import pivot_build
 from gymbal.commands.pivot_validate import pivot_validate
@@ -26,10 +27,6 @@ def build(tmp_path: Path, rows: list[Json], **options: Any) -> tuple[BuildMetric
     assert metrics.candidates == metrics.kept + sum(metrics.skipped.values())
     assert len(read_rows(folder / "skipped.jsonl")) == sum(metrics.skipped.values())
     return metrics, folder
-
-
-def skips(metrics: BuildMetrics) -> dict[str, int]:
-    return {reason: count for reason, count in metrics.skipped.items() if count}
 
 
 def episode(task: str, reward: float | None, output: str = "COM", number: int = 0) -> Json:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import pytest
-from episodes import call, item_of, items_of, rollout
+from episodes import call, items_of, rollout
 from json_rows import read_rows, write_rows
 from msgspec import Raw
+from target_builds import build, skips, text
 from target_labels import (
     ANSWER_1,
     ANSWER_2,
@@ -30,7 +30,6 @@ from gymbal.commands.pivot_stats import pivot_stats
 from gymbal.commands.pivot_validate import pivot_validate
 from gymbal.errors import UsageError
 from gymbal.io.decode import read_yaml
-from gymbal.model.pivot import BuildMetrics
 from gymbal.model.pivot_stats import PivotStats
 from gymbal.model.target import Target
 from gymbal.pivot.options import BuildOptions
@@ -38,24 +37,6 @@ from gymbal.pivot.request_tools import read_tools
 from gymbal.pivot.targets.detect import target_named, target_of_row
 from gymbal.pivot.targets.registry import row_target
 from gymbal.pivot.wiring import read_gym_config, target_wired
-
-
-def text(content: str, number: int = 0) -> Json:
-    item = item_of("M", number)
-    item["content"][0]["text"] = content
-    return item
-
-
-def build(
-    tmp_path: Path, output: str | list[Json], target: Target, **options: Any
-) -> tuple[BuildMetrics, list[Json]]:
-    source = write_rows(tmp_path / "rollouts.jsonl", [rollout(output)])
-    metrics = pivot_build(source, tmp_path / "dataset", options=BuildOptions(target=target, **options))
-    return metrics, read_rows(tmp_path / "dataset" / "pivots.jsonl")
-
-
-def skips(metrics: BuildMetrics) -> dict[str, int]:
-    return {reason: count for reason, count in metrics.skipped.items() if count}
 
 
 def self_score(target: Target, row: Json, settings: Json) -> float | None:

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from episodes import rollout
 from json_rows import write_rows
+from target_builds import build, text
 from target_labels import ANSWER_1
-from test_targets import build, text
 
 from gymbal.commands.pivot_build import pivot_build
 from gymbal.commands.pivot_validate import pivot_validate

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 from json_rows import write_rows
+from target_builds import build, text
 from target_labels import ANSWER_1, ANSWER_2, Json, swe_row
-from test_targets import build, text
 
 from gymbal.commands.pivot_validate import pivot_validate
 from gymbal.model.pivot import ValidationReport
