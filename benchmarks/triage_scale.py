@@ -106,7 +106,8 @@ def compare(folder: Path) -> None:
     from gymbal import triage_runs
 
     found = triage_runs(folder / "left", folder / "right")
-    assert found.left.rollouts.scored == found.right.rollouts.scored > 0
+    scored = [side.rollouts.scored or 0 for side in (found.left, found.right)]
+    assert scored[0] == scored[1] > 0
     print_cost()
 
 
