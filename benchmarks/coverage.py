@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from drawn_rates import task_rates
 from gymbal.model.finding import NoiseEstimate
 from gymbal.stats import intervals
 from gymbal.stats.estimate import Interval, NotEstimable
@@ -98,14 +99,6 @@ def main() -> int:
     return 0
 
 
-def task_rates(cell: Cell, rng: np.random.Generator) -> FloatArray:
-    """Pass rates of the tasks: one rate for all, or beta-distributed with the cell's ICC."""
-    if cell.correlation == 0:
-        return np.full(cell.tasks, cell.rate)
-    size = (1 - cell.correlation) / cell.correlation
-    return rng.beta(cell.rate * size, (1 - cell.rate) * size, cell.tasks)
-
-
 def changed_rates(rate_T: FloatArray, cell: Cell, rng: np.random.Generator) -> FloatArray:
     far_end = 1.0 if cell.rate <= 0.5 else 0.0
     return rate_T + rng.uniform(0, 2 * MEAN_SHIFT, cell.tasks) * (far_end - rate_T)
@@ -160,7 +153,7 @@ def paired_rows(
         rng = np.random.default_rng([*seed, index])
         same, same_changed, alarms, new, new_changed = (Share() for _ in range(5))
         for _ in range(runs):
-            rate_T = task_rates(cell, rng)
+            rate_T = task_rates(cell.rate, cell.correlation, cell.tasks, rng)
             other_T = changed_rates(rate_T, cell, rng)
             left, again, right = (simulated_scores(r, cell.repeats, rng) for r in (rate_T, rate_T, other_T))
             estimate = same_tasks(left, again, level=LEVEL)
@@ -194,7 +187,7 @@ def single_repeat_rows(runs: int, seed: int) -> Iterator[list[str]]:
         rng = np.random.default_rng([seed, 2, index])
         shares = [Share() for _ in SINGLE_COLUMNS[3:]]
         for run in range(runs):
-            rate_T = task_rates(cell, rng)
+            rate_T = task_rates(cell.rate, cell.correlation, cell.tasks, rng)
             other_T = changed_rates(rate_T, cell, rng) if run % 2 else rate_T
             truth = expected_change(cell) if run % 2 else 0.0
             left, right = (simulated_scores(r, 1, rng) for r in (rate_T, other_T))
@@ -227,7 +220,8 @@ def one_run_rows(runs: int, seed: int) -> Iterator[list[str]]:
         rng = np.random.default_rng([seed, 3, index])
         shares = [Share() for _ in ONE_RUN_COLUMNS[4:]]
         for run in range(runs):
-            scores = simulated_scores(task_rates(cell, rng), cell.repeats, rng)
+            rate_T = task_rates(cell.rate, cell.correlation, cell.tasks, rng)
+            scores = simulated_scores(rate_T, cell.repeats, rng)
             if cell.repeats == 1:
                 passed = round(float(np.sum(scores.mean_T)))
                 for share, interval in zip(shares[:3], count_intervals(passed, cell.tasks), strict=True):

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from drawn_rates import task_rates
 from gymbal.model.finding import Rung, Status, TriageReport
 from gymbal.readers.run import read_run
 from gymbal.triage.explain import explain
@@ -153,21 +154,13 @@ def simulate(cell: Cell, world: World, pairs: int, seed: list[int]) -> Iterator[
     """Triage `pairs` pairs of runs; the tasks are drawn anew for each pair, both of its runs share them."""
     rng = np.random.default_rng(seed)
     for _ in range(pairs):
-        rates_T = task_rates(cell.rate, cell, rng)
-        wrongs_T = [task_rates(wrong, cell, rng) for wrong in world.shares]
+        rates_T = task_rates(cell.rate, cell.correlation, cell.tasks, rng)
+        wrongs_T = [task_rates(wrong, cell.correlation, cell.tasks, rng) for wrong in world.shares]
         with tempfile.TemporaryDirectory() as folder:
             sides = [Path(folder) / name for name in ("left", "right")]
             for side in sides:
                 write_run(side, cell, rates_T, wrongs_T, rng)
             yield explain(read_run(sides[0]), read_run(sides[1]))
-
-
-def task_rates(rate: float, cell: Cell, rng: np.random.Generator) -> Rates:
-    """The tasks' own rates: one for all, or beta-distributed with the cell's ICC."""
-    if cell.correlation == 0 or rate == 0:
-        return np.full(cell.tasks, rate)
-    size = (1 - cell.correlation) / cell.correlation
-    return rng.beta(rate * size, (1 - rate) * size, cell.tasks)
 
 
 def write_run(
