@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from gymbal.probe.endpoint import ask_head_server, ask_model_endpoint
+from gymbal.probe.program import NoAnswer
 
 Pages = dict[str, Any]
 
@@ -76,18 +77,21 @@ def test_sglang_says_its_settings_too(server: _Server) -> None:
     assert server.asked[0] == ("/v1/models", None)
 
 
-@pytest.mark.parametrize(("page", "said"), [(401, "HTTP 401"), (302, "HTTP 302"), (b"<html>", "no JSON")])
+@pytest.mark.parametrize(
+    ("page", "said"),
+    [(401, "HTTP 401"), (302, "HTTP 302"), (b"<html>", "no JSON"), ("loading", "something else")],
+)
 def test_endpoint_that_does_not_answer_is_a_sentence(server: _Server, page: Any, said: str) -> None:
     server.pages = {"/v1/models": page}
     answer = ask_model_endpoint(url(server), "k1")
-    assert isinstance(answer, str)
-    assert said in answer
+    assert isinstance(answer, NoAnswer)
+    assert said in answer.problem
 
 
 def test_endpoint_that_is_not_there_is_a_sentence() -> None:
-    assert str(ask_model_endpoint("http://127.0.0.1:9/v1")).startswith(
-        "no answer from http://127.0.0.1:9/v1/models"
-    )
+    refused = ask_model_endpoint("http://127.0.0.1:9/v1")
+    assert isinstance(refused, NoAnswer)
+    assert refused.problem.startswith("no answer from http://127.0.0.1:9/v1/models")
     assert "no http address" in str(ask_model_endpoint("file:///etc/passwd"))
 
 
@@ -99,4 +103,4 @@ def test_head_server_says_the_config_of_its_servers(server: _Server) -> None:
 @pytest.mark.parametrize("page", ["- 1\n", "a: [", {"a": 1}, 500])
 def test_head_server_that_says_no_config_is_a_sentence(server: _Server, page: Any) -> None:
     server.pages = {"/global_config_dict_yaml": page}
-    assert isinstance(ask_head_server("127.0.0.1", server.server_port), str)
+    assert isinstance(ask_head_server("127.0.0.1", server.server_port), NoAnswer)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gymbal.probe.machine import kept_environment, read_container, read_gpus
-from gymbal.probe.program import ask_program
+from gymbal.probe.program import NoAnswer, ask_program
 
 CONTAINER = "0123456789abcdef" * 4
 
@@ -69,7 +69,7 @@ def test_gpus_are_what_nvidia_smi_lists(tmp_path: Path, monkeypatch: pytest.Monk
     found = {"name": "NVIDIA H100 80GB HBM3", "memory.total": "81559 MiB", "driver_version": "560.35.03"}
     assert read_gpus() == [found]
     program.unlink()
-    assert isinstance(read_gpus(), str)
+    assert isinstance(read_gpus(), NoAnswer)
 
 
 def test_program_answers_or_says_what_went_wrong(tmp_path: Path) -> None:

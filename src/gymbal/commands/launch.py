@@ -33,6 +33,7 @@ from gymbal.probe.gym import (
     variables_of,
 )
 from gymbal.probe.machine import kept_environment, read_container, read_gpus
+from gymbal.probe.program import NoAnswer
 from gymbal.readers.run.command import GymCommand, find_gym_command
 from gymbal.readers.run.interpolation import leaves
 from gymbal.readers.run.task_digest import read_task_digest
@@ -64,7 +65,7 @@ class Launch:
         self._config: dict[str, Any] = {}
         self._config_known = threading.Event()
         self._gym = _gym_program(self._words, Path(plan.folder))
-        self._installed: InstalledGym | str = "there is no gym in the command"
+        self._installed: InstalledGym | NoAnswer = NoAnswer("there is no gym in the command")
         self._installed_known = threading.Event()
 
     @property
@@ -95,8 +96,8 @@ class Launch:
         if python is not None:
             self._installed = read_installed_gym(python)
         self._installed_known.set()
-        if isinstance(self._installed, str):
-            return {"problem": self._installed}
+        if isinstance(self._installed, NoAnswer):
+            return {"problem": self._installed.problem}
         found = msgspec.structs.asdict(self._installed)
         packages = found.pop("packages")
         versions = {name: version for name, version in packages.items() if version}
@@ -129,14 +130,14 @@ class Launch:
         host = str(command.settings.get("head_server.host", HEAD_SERVER[0]))
         port = command.settings.get("head_server.port", HEAD_SERVER[1])
         config = self._retry(lambda: ask_head_server(host, int(port)))
-        if isinstance(config, str):
-            return {"problem": config}
+        if isinstance(config, NoAnswer):
+            return {"problem": config.problem}
         self._config = config
         return {"config": config, "config_source": f"head server at {host}:{port}"}
 
     def _resolved_config(self, gym: Path, command: GymCommand) -> Answer:
         self._installed_known.wait()
-        folder = None if isinstance(self._installed, str) else self._installed.folder
+        folder = None if isinstance(self._installed, NoAnswer) else self._installed.folder
         roots = [Path(root) for root in command.selected("--search-dir")]
         roots += search_roots(self._plan.folder, folder)
         paths = [_first_existing(candidates, roots) for candidates in command.configs]
@@ -154,8 +155,8 @@ class Launch:
         if answer.text is None:
             return {"config_environment": taken, "problem": answer.problem}
         config = read_resolved(answer.text)
-        if isinstance(config, str):
-            return {"config_environment": taken, "problem": config}
+        if isinstance(config, NoAnswer):
+            return {"config_environment": taken, "problem": config.problem}
         self._config = unmask(config, texts, set(command.settings))
         return {"config": self._config, "config_environment": taken, "config_source": "gym env resolve"}
 
@@ -171,8 +172,8 @@ class Launch:
         address = url
         answer = self._retry(lambda: ask_model_endpoint(address, key))
         found = {"url": url, "model": model}
-        if isinstance(answer, str):
-            return {"endpoint": found, "problem": answer}
+        if isinstance(answer, NoAnswer):
+            return {"endpoint": found, "problem": answer.problem}
         return {"endpoint": {**found, **answer}}
 
     def _endpoint(self) -> tuple[str | None, str | None, str | None]:
@@ -201,7 +202,7 @@ class Launch:
         return {
             "environment": kept_environment(self._environment, self._plan.keep),
             "container": read_container(self._environment),
-            "gpus": [] if isinstance(gpus, str) else gpus,
+            "gpus": [] if isinstance(gpus, NoAnswer) else gpus,
         }
 
     def _digest_dataset(self) -> Answer:
@@ -236,11 +237,11 @@ class Launch:
             return {"problem": error.message}
         return {"tasks": msgspec.structs.asdict(digest)}
 
-    def _retry(self, ask: Callable[[], dict[str, Any] | str]) -> dict[str, Any] | str:
+    def _retry(self, ask: Callable[[], dict[str, Any] | NoAnswer]) -> dict[str, Any] | NoAnswer:
         """Ask until there is an answer or the command has ended."""
         while True:
             answer = ask()
-            if not isinstance(answer, str) or self.ended.wait(RETRY_SECONDS):
+            if not isinstance(answer, NoAnswer) or self.ended.wait(RETRY_SECONDS):
                 return answer
 
 

@@ -23,6 +23,7 @@ from gymbal.probe.gym import (
     unmask,
     variables_of,
 )
+from gymbal.probe.program import NoAnswer
 from gymbal.readers.run.config import config_facts
 from gymbal.readers.run.interpolation import Environment
 
@@ -70,12 +71,12 @@ def rebuild_facts(
             f"there is no gym {where}", remedy="name the Python it is installed in with --gym-python"
         )
     python = gym_python or python_of(gym)
-    installed = read_installed_gym(python) if python else "its Python is not known"
-    folder = None if isinstance(installed, str) else installed.folder
+    installed = read_installed_gym(python) if python else NoAnswer("its Python is not known")
+    folder = None if isinstance(installed, NoAnswer) else installed.folder
     config = _resolve(gym, configs, overrides, dict(environment or {}), search_roots(Path.cwd(), folder))
     config = {name: value for name, value in config.items() if name not in OF_THE_RESOLVER}
     source = SOURCE
-    if not isinstance(installed, str) and installed.version:
+    if not isinstance(installed, NoAnswer) and installed.version:
         source += f" (nemo-gym {installed.version})"
     return tuple(_rebuilt(fact) for fact in config_facts(config, source, Environment()))
 
@@ -108,9 +109,9 @@ def _try_to_resolve(gym: Path, arguments: list[str], variables: dict[str, str]) 
         answer = resolve_config(gym, arguments, environment=variables)
         if answer.text is not None:
             config = read_resolved(answer.text)
-            if not isinstance(config, str):
+            if not isinstance(config, NoAnswer):
                 return config
-            problem = config
+            problem = config.problem
             break
         problem = answer.problem or ""
         variable, key = _MISSING_VARIABLE.search(problem), _MISSING_KEY.search(problem)

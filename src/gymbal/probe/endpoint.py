@@ -17,6 +17,7 @@ import msgspec
 
 from gymbal.errors import InputError
 from gymbal.io.decode import decode_yaml
+from gymbal.probe.program import NoAnswer
 
 SECONDS = 2.0
 
@@ -30,16 +31,18 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
         return None
 
 
-def ask_model_endpoint(base_url: str, key: str | None = None) -> dict[str, Any] | str:
-    """`/v1/models` and `/version` of the endpoint, and of SGLang its settings; a sentence when it is silent.
+def ask_model_endpoint(base_url: str, key: str | None = None) -> dict[str, Any] | NoAnswer:
+    """`/v1/models` and `/version` of the endpoint, and of SGLang its settings.
 
     `base_url` is that of the OpenAI-compatible API, which ends in `/v1`; the others are asked beside it.
     """
     headers = {"Authorization": f"Bearer {key}"} if key else {}
     base = base_url.rstrip("/")
     models = _get_json(f"{base}/models", headers)
-    if isinstance(models, str):
+    if isinstance(models, NoAnswer):
         return models
+    if isinstance(models, str):
+        return NoAnswer(f"{base}/models said something else")
     found: dict[str, Any] = {"models": models}
     root = base.removesuffix("/v1")
     version = _get_json(f"{root}/version", headers)
@@ -57,34 +60,33 @@ def ask_model_endpoint(base_url: str, key: str | None = None) -> dict[str, Any] 
     return found
 
 
-def ask_head_server(host: str, port: int) -> dict[str, Any] | str:
-    """The config that running Gym servers were started with, secrets in clear text; a sentence without it."""
+def ask_head_server(host: str, port: int) -> dict[str, Any] | NoAnswer:
+    """The config that running Gym servers were started with, secrets in clear text."""
     text = _get_json(f"http://{host}:{port}/global_config_dict_yaml", {})
-    if not isinstance(text, str) or text.startswith(NO_ANSWER):
-        return text if isinstance(text, str) else "the head server said something else"
+    if isinstance(text, NoAnswer):
+        return text
+    if not isinstance(text, str):
+        return NoAnswer("the head server said something else")
     try:
         config = decode_yaml(text, "head server")
     except InputError as error:
-        return error.message
-    return config if isinstance(config, dict) else "the head server's config is no mapping"
-
-
-NO_ANSWER = "no answer from "
+        return NoAnswer(error.message)
+    return config if isinstance(config, dict) else NoAnswer("the head server's config is no mapping")
 
 
 def _get_json(url: str, headers: Mapping[str, str]) -> Any:
-    """The decoded body, or a sentence that starts with `NO_ANSWER`."""
+    """The decoded body, or a NoAnswer."""
     parts = urllib.parse.urlsplit(url)
     if parts.scheme not in ("http", "https"):
-        return f"{NO_ANSWER}{url}: no http address"
+        return NoAnswer(f"no answer from {url}: no http address")
     opener = urllib.request.build_opener(_NoRedirect)
     request = urllib.request.Request(url, headers=dict(headers))
     try:
         with opener.open(request, timeout=SECONDS) as response:
             return msgspec.json.decode(response.read(MAX_BYTES))
     except urllib.error.HTTPError as error:
-        return f"{NO_ANSWER}{url}: HTTP {error.code}"
+        return NoAnswer(f"no answer from {url}: HTTP {error.code}")
     except msgspec.DecodeError:
-        return f"{NO_ANSWER}{url}: no JSON"
+        return NoAnswer(f"no answer from {url}: no JSON")
     except (OSError, http.client.HTTPException, ValueError) as error:
-        return f"{NO_ANSWER}{url}: {getattr(error, 'reason', error)}"
+        return NoAnswer(f"no answer from {url}: {getattr(error, 'reason', error)}")

@@ -21,7 +21,7 @@ from gymbal.errors import InputError
 from gymbal.io.decode import decode_yaml
 from gymbal.io.secrets import MASK, is_secret_path
 from gymbal.probe.git import read_checkout
-from gymbal.probe.program import Answer, ask_program
+from gymbal.probe.program import Answer, NoAnswer, ask_program
 
 DISTRIBUTION = "nemo-gym"
 
@@ -117,15 +117,15 @@ def python_of(program: Path) -> Path | None:
     return beside if beside.exists() else None
 
 
-def read_installed_gym(python: str | Path) -> InstalledGym | str:
-    """What is installed for `python`; a sentence when it cannot be asked."""
+def read_installed_gym(python: str | Path) -> InstalledGym | NoAnswer:
+    """What is installed for `python`."""
     answer = ask_program([str(python), "-c", _PYTHON_PROBE], seconds=PYTHON_SECONDS)
     if answer.text is None:
-        return answer.problem or "it said nothing"
+        return NoAnswer(answer.problem or "it said nothing")
     try:
         probed = msgspec.json.decode(answer.text.strip().rsplit("\n", 1)[-1], type=_Probed)
     except msgspec.DecodeError as error:
-        return f"{python} said something else: {error}"
+        return NoAnswer(f"{python} said something else: {error}")
     version, commit = probed.packages.get(DISTRIBUTION, (None, None))
     package = Path(probed.origin).parent if probed.origin else None
     installed = InstalledGym(
@@ -176,8 +176,8 @@ def _names_exporter(override: str) -> bool:
     return any(key == word.strip("+").partition("=")[0] for word in NO_EXPORT)
 
 
-def read_resolved(text: str) -> dict[str, Any] | str:
-    """The config in what `gym env resolve` printed, maybe behind other lines; a sentence without one."""
+def read_resolved(text: str) -> dict[str, Any] | NoAnswer:
+    """The config in what `gym env resolve` printed, maybe behind other lines."""
     problem = "gym env resolve printed no config"
     for start in islice(_START.finditer(text), MAX_STARTS):
         try:
@@ -187,7 +187,7 @@ def read_resolved(text: str) -> dict[str, Any] | str:
             continue
         if isinstance(config, dict):
             return {name: value for name, value in config.items() if not _names_exporter(str(name))}
-    return problem
+    return NoAnswer(problem)
 
 
 def config_files(paths: Sequence[str], roots: Sequence[Path]) -> dict[str, str]:

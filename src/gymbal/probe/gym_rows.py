@@ -12,7 +12,7 @@ import msgspec
 from gymbal.errors import MissingExtraError
 from gymbal.model.target import Target
 from gymbal.probe.gym import read_installed_gym
-from gymbal.probe.program import ask_program
+from gymbal.probe.program import NoAnswer, ask_program
 
 ASK_SECONDS = 600.0
 """Importing Gym takes 7 seconds of work, and minutes on a busy machine; a row takes milliseconds."""
@@ -53,8 +53,10 @@ _decode_verdict = msgspec.json.Decoder(GymVerdict).decode
 def ask_gym_about_rows(python: str | Path, questions: Iterable[GymQuestion], target: Target) -> GymVerdicts:
     """Let the Gym of `python` judge rows made for `target`; raise MissingExtraError where it cannot."""
     installed = read_installed_gym(python)
-    if isinstance(installed, str) or installed.version is None:
-        raise _missing(python, target, installed if isinstance(installed, str) else "it is not installed")
+    if isinstance(installed, NoAnswer):
+        raise _missing(python, target, installed.problem)
+    if installed.version is None:
+        raise _missing(python, target, "it is not installed")
     with tempfile.TemporaryDirectory(prefix="gymbal-rows-") as scratch:
         path = Path(scratch) / "rows.jsonl"
         with path.open("wb") as stream:

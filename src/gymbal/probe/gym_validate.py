@@ -9,7 +9,7 @@ import msgspec
 
 from gymbal.errors import MissingExtraError
 from gymbal.probe.gym import QUIET_HYDRA, gym_program, python_of, read_installed_gym
-from gymbal.probe.program import Answer, ask_program
+from gymbal.probe.program import Answer, NoAnswer, ask_program
 
 VALIDATE_SECONDS = 300.0
 """`gym env validate` imports all of Gym: 8 seconds of work, and minutes on a busy machine."""
@@ -28,8 +28,8 @@ def find_gym(python: str | Path | None) -> GymCommand:
     where = "on PATH" if python is None else f"beside {python}"
     found = None if program is None else python or python_of(program)
     installed = None if found is None else read_installed_gym(found)
-    if program is None or installed is None or isinstance(installed, str) or installed.version is None:
-        detail = f": {installed}" if isinstance(installed, str) else ""
+    if program is None or installed is None or isinstance(installed, NoAnswer) or installed.version is None:
+        detail = f": {installed.problem}" if isinstance(installed, NoAnswer) else ""
         raise MissingExtraError(
             f"checking a config needs NeMo Gym, which was not found {where}{detail}",
             remedy="Install nemo-gym in an environment of its own, and name its Python with --gym-python.",

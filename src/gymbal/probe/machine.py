@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from gymbal.io.secrets import is_secret_name
-from gymbal.probe.program import ask_program
+from gymbal.probe.program import NoAnswer, ask_program
 
 GPU_SECONDS = 10.0
 
@@ -74,12 +74,12 @@ def read_container(environment: Mapping[str, str], root: Path = Path("/")) -> di
     return found or None
 
 
-def read_gpus() -> list[dict[str, Any]] | str:
-    """Name, memory and driver of each GPU; a sentence without nvidia-smi."""
+def read_gpus() -> list[dict[str, Any]] | NoAnswer:
+    """Name, memory and driver of each GPU, as nvidia-smi lists them."""
     query = f"--query-gpu={','.join(GPU_FIELDS)}"
     answer = ask_program(["nvidia-smi", query, "--format=csv,noheader"], seconds=GPU_SECONDS)
     if answer.text is None:
-        return answer.problem or "nvidia-smi said nothing"
+        return NoAnswer(answer.problem or "nvidia-smi said nothing")
     rows = (line.split(", ") for line in answer.text.splitlines() if line.strip())
     return [dict(zip(GPU_FIELDS, row, strict=False)) for row in rows]
 

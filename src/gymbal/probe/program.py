@@ -23,6 +23,12 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     """A sentence, for a program that is missing, failed or took too long."""
 
 
+class NoAnswer(msgspec.Struct, frozen=True):
+    """Why something that was asked for could not be told; `problem` is a sentence."""
+
+    problem: str
+
+
 _running: set[int] = set()
 _lock = threading.Lock()
 
