@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gymbal.errors import InputError
-from gymbal.model.comparison import Target
+from gymbal.model.comparison import InferenceTarget
 from gymbal.model.finding import Rung
 from gymbal.model.gate import Direction, Multiplicity, Tier
 from gymbal.readers.gate_policy import read_gate_policy
@@ -57,7 +57,8 @@ def test_policy_is_read_in_full(tmp_path: Path) -> None:
         "simple_agent",
         "pass@4/accuracy",
     )
-    assert (rule.tier, rule.direction, rule.target) == (Tier.TRACKED, Direction.LOWER, Target.NEW_TASKS)
+    assert (rule.tier, rule.direction) == (Tier.TRACKED, Direction.LOWER)
+    assert rule.target is InferenceTarget.NEW_TASKS
     assert (rule.margin, rule.max_gain, rule.min_clean_share) == (0.02, 0.1, 0.95)
     assert (rule.require, rule.may_differ) == ((Rung.CODE, Rung.ACCOUNTING), (Rung.METHOD,))
     assert policy.waivers[0].expires == "2026-12-31"
@@ -69,7 +70,7 @@ def test_policy_has_defaults_for_all_but_name_and_margin(tmp_path: Path) -> None
     (rule,) = policy.benchmarks
     assert (policy.level, policy.multiplicity, policy.waivers) == (0.95, Multiplicity.HOLM, ())
     assert (rule.place, rule.metric, rule.tier) == ("quiz", "mean/reward", Tier.BLOCKING)
-    assert (rule.direction, rule.target) == (Direction.HIGHER, Target.SAME_TASKS)
+    assert (rule.direction, rule.target) == (Direction.HIGHER, InferenceTarget.SAME_TASKS)
     assert (rule.max_gain, rule.min_clean_share, rule.require, rule.may_differ) == (None, None, (), ())
 
 

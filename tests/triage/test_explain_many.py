@@ -8,7 +8,7 @@ import pytest
 from run_factory import make_run
 
 from gymbal.errors import UsageError
-from gymbal.model.comparison import ComparisonReport, Target
+from gymbal.model.comparison import ComparisonReport, InferenceTarget
 from gymbal.model.finding import Rung
 from gymbal.model.reference import ErrorKind, Reference
 from gymbal.model.run import Problem, ProblemKind, Run
@@ -168,7 +168,7 @@ def test_published_number_can_be_a_candidate() -> None:
     report = explain_many(BASE, [SURE, published("52.5")])
     row = report.comparisons[1]
     assert row.candidate == "card 52.5"
-    assert row.target is Target.NEW_TASKS
+    assert row.target is InferenceTarget.NEW_TASKS
     assert row.gap == pytest.approx(0.025)
     assert row.distinguishable is False
 

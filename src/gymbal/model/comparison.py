@@ -11,7 +11,7 @@ from gymbal.model.finding import NoiseEstimate, Rung, TriageReport
 COMPARISON_SCHEMA_VERSION = 1
 
 
-class Target(StrEnum):
+class InferenceTarget(StrEnum):
     """What an interval for a difference is about."""
 
     SAME_TASKS = "same_tasks"
@@ -32,7 +32,7 @@ class CandidateComparison(msgspec.Struct, frozen=True, kw_only=True):
     """The verdict once the number of comparisons is taken into account."""
     residual: float | None
     """Paired difference on the tasks that both measured."""
-    target: Target | None
+    target: InferenceTarget | None
     """What `estimate` is about; new tasks where a side is a published number."""
     estimate: NoiseEstimate | None
     """The difference with its own interval and p, as if it were the only one."""

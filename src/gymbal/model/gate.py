@@ -10,7 +10,7 @@ from typing import Annotated
 
 import msgspec
 
-from gymbal.model.comparison import Target
+from gymbal.model.comparison import InferenceTarget
 from gymbal.model.finding import NoiseEstimate, Rung
 
 GATE_SCHEMA_VERSION = 1
@@ -67,7 +67,7 @@ class BenchmarkPolicy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     """Agent to compare, where a run holds several."""
     tier: Tier = Tier.BLOCKING
     direction: Direction = Direction.HIGHER
-    target: Target = Target.SAME_TASKS
+    target: InferenceTarget = InferenceTarget.SAME_TASKS
     max_gain: Proportion | None = None
     """The largest gain that is accepted, for a gate of parity. None: any."""
     min_clean_share: Proportion | None = None

@@ -13,7 +13,7 @@ import msgspec
 
 from gymbal.errors import InputError
 from gymbal.io.decode import read_bounded
-from gymbal.model.comparison import Target
+from gymbal.model.comparison import InferenceTarget
 from gymbal.model.finding import Rung
 from gymbal.model.gate import BenchmarkPolicy, Direction, GatePolicy, Multiplicity, Tier, Waiver
 
@@ -31,7 +31,7 @@ _MISSING_KEY = re.compile(r"Object missing required field `(?P<name>.*)`")
 _CHOICES: dict[str, tuple[str, ...]] = {
     "tier": tuple(Tier),
     "direction": tuple(Direction),
-    "target": tuple(Target),
+    "target": tuple(InferenceTarget),
     "multiplicity": tuple(Multiplicity),
     "require": MAY_BE_REQUIRED,
     "may_differ": MAY_DIFFER,

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from gymbal.model.comparison import CandidateComparison, ComparisonReport, Target
+from gymbal.model.comparison import CandidateComparison, ComparisonReport, InferenceTarget
 from gymbal.model.finding import NoiseEstimate, PartName, Rung, TriageReport, Verdict
 from gymbal.model.reference import Reference
 from gymbal.model.run import Run
@@ -140,7 +140,7 @@ def _compare(
 
 def _row(
     report: TriageReport,
-    target: Target | None,
+    target: InferenceTarget | None,
     estimate: NoiseEstimate | None,
     adjusted_p: float,
     comparisons: int,

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from gymbal.model.comparison import Target
+from gymbal.model.comparison import InferenceTarget
 from gymbal.model.finding import RESUME_IN_WORDS, Finding, NoiseEstimate, Rung, Status, finding_of
 from gymbal.model.gate import BenchmarkPolicy, Decision, Direction, GateResult, Tier
 from gymbal.stats import paired, power
@@ -60,7 +60,7 @@ def estimate_difference(
     """Candidate minus base on the tasks that both measured, for the rule's target."""
     if not found.base.tasks:
         return NotEstimable("no task was measured on both sides")
-    of = paired.same_tasks if rule.target is Target.SAME_TASKS else paired.new_tasks
+    of = paired.same_tasks if rule.target is InferenceTarget.SAME_TASKS else paired.new_tasks
     return of(found.base, found.candidate, level=level)
 
 
@@ -104,7 +104,7 @@ def clean_fault(rule: BenchmarkPolicy, found: Evidence) -> str | None:
 
 
 def _not_estimable(rule: BenchmarkPolicy, estimate: NotEstimable) -> Ruling:
-    other = Target.NEW_TASKS if rule.target is Target.SAME_TASKS else Target.SAME_TASKS
+    (other,) = set(InferenceTarget) - {rule.target}
     steps = [f'gate it on target = "{other.value}"']
     # However often a task runs, it has one value of pass@k, which shows no noise of its own.
     if parse_metric(rule.metric).kind is not MetricKind.PASS_AT_K:
@@ -186,7 +186,7 @@ def _level(level: float) -> str:
     return f"{100 * level:.4g}%"
 
 
-def _words(target: Target) -> str:
+def _words(target: InferenceTarget) -> str:
     return target.value.replace("_", " ")
 
 
@@ -216,7 +216,7 @@ def _more_data(rule: BenchmarkPolicy, found: Evidence, estimate: NoiseEstimate) 
         return ("a margin or max_gain of 0 has no room for noise: state what would be accepted",)
     # With two limits each may be missed one time in ten.
     wanted = 0.8 if rule.max_gain is None else 0.9
-    if rule.target is Target.SAME_TASKS:
+    if rule.target is InferenceTarget.SAME_TASKS:
         repeats = power.repeats_needed(
             found.base, found.candidate, nearest, power=wanted, level=estimate.level
         )
