@@ -13,7 +13,7 @@ from gymbal.errors import InputError
 from gymbal.io.secrets import mask_values, secret_values
 from gymbal.model.evidence import Fact, Role, Strength
 from gymbal.model.run import Problem
-from gymbal.readers.run.captured import read_captured_facts
+from gymbal.readers.run.captured_facts import read_captured_facts
 from gymbal.readers.run.captures import FOLDER_NAME
 from gymbal.readers.run.config import read_config_facts, read_manifest_facts
 from gymbal.readers.run.interpolation import Environment, leaves
