@@ -13,7 +13,7 @@ from triage_reports import residual, rung
 from gymbal import triage_runs
 from gymbal.errors import GymbalError
 from gymbal.model.evidence import Value
-from gymbal.model.finding import Finding, PartName, Rung, Status, TriageReport
+from gymbal.model.finding import Finding, Handoff, PartName, Rung, Status, TriageReport
 
 RUNS = (
     "a1_base",
@@ -159,7 +159,7 @@ def test_killed_run_is_integrity(acceptance_data: Path) -> None:
     report = explain(acceptance_data, "a1_base", "c8_killed")
     assert report.verdict.rung is Rung.INTEGRITY
     assert report.exit_code == 3
-    assert report.verdict.handoff == "debugging"
+    assert report.verdict.handoff is Handoff.DEBUGGING
     assert report.right.score is None
     assert fact(rung(report, Rung.INTEGRITY), "no_metrics")[1] is not None
 

@@ -12,7 +12,7 @@ from triage_reports import rung
 
 from gymbal.errors import UsageError
 from gymbal.model.evidence import Fact, Role, Strength, Value
-from gymbal.model.finding import Finding, Rung, Status
+from gymbal.model.finding import Finding, Handoff, Rung, Status
 from gymbal.model.rollout import Rollout, Stop
 from gymbal.model.rollout_table import PlanTable, RolloutTable
 from gymbal.model.run import Problem, ProblemKind, Run
@@ -39,7 +39,7 @@ def test_torn_line_is_integrity_with_its_place() -> None:
     report = explain(make_run(TASKS), make_run(TASKS, problems=[torn]))
     assert report.verdict.rung is Rung.INTEGRITY
     assert "r.jsonl:5 (byte 9000)" in rung(report, Rung.INTEGRITY).summary
-    assert (report.exit_code, report.verdict.handoff) == (3, "debugging")
+    assert (report.exit_code, report.verdict.handoff) == (3, Handoff.DEBUGGING)
 
 
 def test_score_that_no_accounting_explains_is_integrity() -> None:
@@ -252,7 +252,7 @@ def test_large_difference_with_nothing_else_different_is_the_model() -> None:
     report = explain(make_run(TASKS), make_run({prompt: [1.0] * 4 for prompt in TASKS}))
     assert report.verdict.rung is Rung.MODEL
     assert report.verdict.unchecked == (Rung.CODE, Rung.METHOD)
-    assert (report.exit_code, report.verdict.handoff) == (1, "per_task_analysis")
+    assert (report.exit_code, report.verdict.handoff) == (1, Handoff.PER_TASK_ANALYSIS)
 
 
 def test_strict_turns_unchecked_causes_into_exit_four() -> None:

@@ -250,9 +250,16 @@ class RunCounts(RolloutCounts, frozen=True, kw_only=True):
     duplicated: int
 
 
+class SideKind(StrEnum):
+    RUN = "run"
+    """The files that an evaluation left."""
+    REFERENCE = "reference"
+    """A published number."""
+
+
 class SideSummary(msgspec.Struct, frozen=True, kw_only=True):
     label: str
-    kind: str
+    kind: SideKind
     score: float | None
     """As the side reports it."""
     recomputed: float | None
@@ -264,12 +271,21 @@ class SideSummary(msgspec.Struct, frozen=True, kw_only=True):
     rollouts: RolloutCounts
 
 
+class Handoff(StrEnum):
+    """What to go on with where triage ends."""
+
+    DEBUGGING = "debugging"
+    """For a run that broke rather than scored differently."""
+    PER_TASK_ANALYSIS = "per_task_analysis"
+    """For a real difference: which tasks moved, and why."""
+
+
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     rung: Rung
     headline: str
     unchecked: tuple[Rung, ...]
     """Rungs that are unknown: the verdict holds only as far as they are the same."""
-    handoff: str | None
+    handoff: Handoff | None
     commands: tuple[str, ...] = ()
     """What to run next, for a shell, with the paths of the two sides. Only where the sides were files."""
 

@@ -6,9 +6,11 @@ from gymbal.model.evidence import Value
 from gymbal.model.finding import (
     Comparison,
     Finding,
+    Handoff,
     RolloutCounts,
     RowClass,
     Rung,
+    SideKind,
     SideSummary,
     Status,
     TriageReport,
@@ -43,8 +45,9 @@ _SAID_IN_FULL = frozenset({Rung.INTEGRITY, Rung.NOISE, Rung.MODEL})
 """Rungs whose summary says all that their facts do."""
 
 _HANDOFF_TEXTS = {
-    "debugging": "A run that broke is a case for debugging, not for score triage.",
-    "per_task_analysis": "Both runs are comparable as far as was checked: go on with a per-task analysis.",
+    Handoff.DEBUGGING: "A run that broke is a case for debugging, not for score triage.",
+    Handoff.PER_TASK_ANALYSIS: "Both runs are comparable as far as was checked: "
+    "go on with a per-task analysis.",
 }
 
 
@@ -93,7 +96,7 @@ def _repeats(value: float | None) -> str:
 
 
 def _scored(side: SideSummary) -> str:
-    if side.kind == "reference":
+    if side.kind is SideKind.REFERENCE:
         return NOT_KNOWN
     counts = side.rollouts
     expected = "?" if counts.expected is None else counts.expected

@@ -8,7 +8,7 @@ from math import inf
 import msgspec
 
 from gymbal.errors import UsageError
-from gymbal.model.finding import Gap, Noise, SideSummary, TriageReport
+from gymbal.model.finding import Gap, Noise, SideKind, SideSummary, TriageReport
 from gymbal.model.history import CodeHistory
 from gymbal.model.run import Run
 from gymbal.triage.align import align
@@ -147,7 +147,7 @@ def _summary(side: SideView) -> SideSummary:
     measured = [task for task in side.tasks.values() if task.rewards]
     return SideSummary(
         label=side.run.label,
-        kind="run",
+        kind=SideKind.RUN,
         score=side.score,
         recomputed=side.recomputed,
         metric=side.metric.name,

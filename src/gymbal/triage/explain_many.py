@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from gymbal.model.comparison import CandidateComparison, ComparisonReport, InferenceTarget
-from gymbal.model.finding import NoiseEstimate, PartName, Rung, TriageReport, Verdict
+from gymbal.model.finding import NoiseEstimate, PartName, Rung, SideKind, TriageReport, Verdict
 from gymbal.model.reference import Reference
 from gymbal.model.run import Run
 from gymbal.stats.multiplicity import holm
@@ -177,7 +177,7 @@ def _distinguishable(report: TriageReport, adjusted_p: float, level: float) -> b
     if adjusted_p < 1.0 - level:
         return True
     # The p of a published number is the largest that its totals allow: a large one excludes nothing.
-    is_published = "reference" in (report.left.kind, report.right.kind)
+    is_published = SideKind.REFERENCE in (report.left.kind, report.right.kind)
     return None if is_published else False
 
 

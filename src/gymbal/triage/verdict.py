@@ -6,12 +6,10 @@ from collections.abc import Sequence
 
 import msgspec
 
-from gymbal.model.comparison import Target
-from gymbal.model.finding import Finding, Gap, PartName, Rung, Status, Verdict, causes, finding_of
+from gymbal.model.comparison import InferenceTarget
+from gymbal.model.finding import Finding, Gap, Handoff, PartName, Rung, Status, Verdict, causes, finding_of
 from gymbal.triage.noise_estimates import deciding_estimate, name_of_noise
 from gymbal.triage.pair import Pair
-from gymbal.triage.rungs.integrity import DEBUGGING
-from gymbal.triage.rungs.model import PER_TASK_ANALYSIS
 
 NO_DIFFERENCE_EXIT = 0
 DIFFERENCE_EXIT = 1
@@ -28,7 +26,7 @@ _CAUSE_TEXTS = {
 }
 """What the verdict says after the gap; integrity speaks instead of it."""
 
-_HANDOFFS = {Rung.INTEGRITY: DEBUGGING, Rung.MODEL: PER_TASK_ANALYSIS}
+_HANDOFFS = {Rung.INTEGRITY: Handoff.DEBUGGING, Rung.MODEL: Handoff.PER_TASK_ANALYSIS}
 
 
 def conclude(pair: Pair, findings: Sequence[Finding]) -> Verdict:
@@ -94,7 +92,7 @@ def _noise_text(stated: str, pair: Pair) -> str:
     if pair.gap.distinguishable is None:
         return _unknown_noise_text(stated, pair.noise_reason)
     found = deciding_estimate(pair.noise)
-    if found is not None and found[0] is Target.NEW_TASKS:
+    if found is not None and found[0] is InferenceTarget.NEW_TASKS:
         return f"{stated}: other tasks like these could show as much by chance"
     return f"{stated}: re-runs of the same two could differ as much by chance"
 

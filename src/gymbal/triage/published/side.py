@@ -8,7 +8,7 @@ from itertools import chain
 import msgspec
 
 from gymbal.model.evidence import Fact
-from gymbal.model.finding import RolloutCounts, SideSummary
+from gymbal.model.finding import RolloutCounts, SideKind, SideSummary
 from gymbal.model.reference import Reference
 from gymbal.stats.estimate import Interval
 from gymbal.stats.published import rounding_interval
@@ -93,7 +93,7 @@ def summarize(side: NumberSide) -> SideSummary:
     view = side.view
     return SideSummary(
         label=side.label,
-        kind="reference" if view is None else "run",
+        kind=SideKind.REFERENCE if view is None else SideKind.RUN,
         score=side.score if view is None else view.score,
         recomputed=None if view is None else view.recomputed,
         metric=side.metric,

@@ -12,9 +12,6 @@ from gymbal.triage.side import SideView
 
 MAX_PROBLEMS_SHOWN = 5
 
-DEBUGGING = "debugging"
-"""The hand-off for a run that broke rather than scored differently."""
-
 
 def check(pair: Pair) -> Finding:
     """`different` when a side is broken, mixed, or reports a score that its rows do not give."""

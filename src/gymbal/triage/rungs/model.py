@@ -12,9 +12,6 @@ from gymbal.triage.pair import Pair
 from gymbal.triage.rendering import models
 from gymbal.triage.tasks import outcomes
 
-PER_TASK_ANALYSIS = "per_task_analysis"
-"""The hand-off for a real difference: which tasks moved, and why."""
-
 
 def check(pair: Pair, earlier: Sequence[Finding]) -> Finding:
     """Judge by the findings of the earlier rungs; the model is never the cause while one of them differs."""
