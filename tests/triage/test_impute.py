@@ -9,7 +9,7 @@ from run_factory import make_run
 from gymbal.model.rollout import Rollout, Stop
 from gymbal.triage.explain import pair_up
 from gymbal.triage.impute import impute_lost, impute_truncated, kept_rewards, lost_rollouts
-from gymbal.triage.policies import policy_scores
+from gymbal.triage.scores_by_policy import policy_scores
 from gymbal.triage.side import SideView
 
 

@@ -13,9 +13,7 @@ from gymbal.model.rollout import Failure, TaskContent
 from gymbal.model.rollout_table import PlanTable, RolloutTable, RowKind
 from gymbal.model.run import Run
 from gymbal.stats.row_groups import BoolArray, RowGroups, sorted_columns
-from gymbal.triage.arrange import Arrangement, arrange
-from gymbal.triage.metric import Metric, task_value
-from gymbal.triage.policy import (
+from gymbal.triage.accounting_policy import (
     MEASURED_ONLY,
     Measured,
     Policy,
@@ -24,6 +22,8 @@ from gymbal.triage.policy import (
     find_policy,
     policy_value,
 )
+from gymbal.triage.arrange import Arrangement, arrange
+from gymbal.triage.metric import Metric, task_value
 
 
 def is_measured(kind: RowKind) -> bool:

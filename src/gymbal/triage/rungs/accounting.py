@@ -9,11 +9,11 @@ from gymbal.model.finding import RESUME_IN_WORDS, Comparison, Finding, RolloutCo
 from gymbal.model.rollout_table import RowKind
 from gymbal.stats.estimate import Interval
 from gymbal.stats.missing import manski_difference
+from gymbal.triage.accounting_policy import TOLERANCE
 from gymbal.triage.impute import impute_lost, impute_truncated, lost_rollouts
 from gymbal.triage.metric import run_value, task_value
 from gymbal.triage.pair import Pair, reward_limits, row_share_p
-from gymbal.triage.policies import PolicyScores, changes_sign, policy_scores
-from gymbal.triage.policy import TOLERANCE
+from gymbal.triage.scores_by_policy import PolicyScores, changes_sign, policy_scores
 from gymbal.triage.side import SideTask, SideView
 
 POLICY_SOURCE = "mean over the shared tasks that have a value on both sides"

@@ -6,8 +6,8 @@ from math import inf, nextafter
 
 import pytest
 
+from gymbal.triage.accounting_policy import Measured, Policy, Unmeasured, find_policy, policy_value
 from gymbal.triage.metric import parse_metric
-from gymbal.triage.policy import Measured, Policy, Unmeasured, find_policy, policy_value
 
 MEASURED = Measured(tasks=[0, 0, 1, 1], repeats=[1, 2, 0, 1], rewards=[1.0, 1.0, 1.0, 0.0])
 UNMEASURED = Unmeasured(failed={"agent_run_error": [(0, 0)], "judge_failed": [(2, 0)]}, missing=[(1, 2)])
