@@ -132,7 +132,7 @@ def test_repeats_that_never_vary_are_adjusted_by_the_p_that_decides() -> None:
     two = explain_many(base, [repeated("some", won=5), repeated("none", won=0)])
     three = explain_many(base, [repeated("some", won=5), *(repeated(f"none {n}", won=0) for n in range(2))])
     row = two.comparisons[0]
-    assert (row.target, row.distinguishable) == (Target.NEW_TASKS, True)
+    assert (row.target, row.distinguishable) == (InferenceTarget.NEW_TASKS, True)
     assert row.adjusted_p == pytest.approx(0.0467, abs=1e-4)
     assert three.comparisons[0].adjusted_p == pytest.approx(0.0701, abs=1e-4)
     assert (three.comparisons[0].distinguishable, three.comparisons[0].rung) == (False, Rung.NOISE)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from statistics import fmean
 
 from gymbal.errors import UsageError
-from gymbal.model.comparison import Target
+from gymbal.model.comparison import InferenceTarget
 from gymbal.model.finding import Equivalence, Noise, NoiseEstimate, OddRepeat
 from gymbal.stats import paired, power
 from gymbal.stats.estimate import NotEstimable
@@ -73,17 +73,17 @@ def estimate_noise(
     return noise, same.reason if isinstance(same, NotEstimable) else None
 
 
-def deciding_estimate(noise: Noise) -> tuple[Target, NoiseEstimate] | None:
+def deciding_estimate(noise: Noise) -> tuple[InferenceTarget, NoiseEstimate] | None:
     """The estimate that judges a difference, and what it is about: the same tasks, where repeats can tell."""
     if noise.same_tasks is not None:
-        return Target.SAME_TASKS, noise.same_tasks
-    return None if noise.new_tasks is None else (Target.NEW_TASKS, noise.new_tasks)
+        return InferenceTarget.SAME_TASKS, noise.same_tasks
+    return None if noise.new_tasks is None else (InferenceTarget.NEW_TASKS, noise.new_tasks)
 
 
 def name_of_noise(noise: Noise) -> str:
     """What to call the noise that `deciding_estimate` measures."""
     found = deciding_estimate(noise)
-    is_between = found is not None and found[0] is Target.NEW_TASKS
+    is_between = found is not None and found[0] is InferenceTarget.NEW_TASKS
     return "the noise between tasks" if is_between else "re-run noise"
 
 
