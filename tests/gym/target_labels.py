@@ -98,5 +98,6 @@ MULTI_HARNESS_LABELS: list[tuple[str, str, Json, Json, float]] = [
     ("stirrup", "web_search", {"query": ""}, {}, 0.0),
     ("stirrup", "fetch_web_page", {"url": "HTTP://a"}, {}, 1.0),
     ("generic", "bash", {}, {"command": TEXT}, 1.0),
+    ("generic", "bash", {"command": "ls"}, {"command": TEXT, "seconds": {"type": "float"}}, 0.0),
 ]
 """Harness, tool, arguments, properties of its schema, reward."""

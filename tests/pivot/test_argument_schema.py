@@ -8,8 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
+from jsonschema.exceptions import SchemaError
 
-from gymbal.pivot.targets.json_schema import MAX_UNIQUE_ITEMS, UnknownSchemaError, schema_problem
+from gymbal.pivot.targets.json_schema import (
+    MAX_UNIQUE_ITEMS,
+    UnknownSchemaError,
+    form_problem,
+    schema_problem,
+)
+from gymbal.pivot.targets.meta_schema import META_SCHEMA
 
 NAMES = st.sampled_from(["a", "b", "ab"])
 SCALARS = st.one_of(
@@ -111,3 +118,30 @@ def test_unique_items_are_looked_at_up_to_a_limit() -> None:
     assert schema_problem(list(range(MAX_UNIQUE_ITEMS)), schema) is None
     with pytest.raises(UnknownSchemaError, match="uniqueItems of 1001 items"):
         schema_problem(list(range(MAX_UNIQUE_ITEMS + 1)), schema)
+
+
+def is_well_formed(schema: Any) -> bool:
+    """What jsonschema says before it looks at a value."""
+    try:
+        Draft202012Validator.check_schema(schema)
+    except SchemaError:
+        return False
+    return True
+
+
+def test_schemas_that_jsonschema_takes_are_well_formed() -> None:
+    assert is_well_formed(META_SCHEMA)
+    assert form_problem(META_SCHEMA) is None
+
+
+KEYWORDS = st.sampled_from(sorted(META_SCHEMA["properties"]))
+ODD_VALUES = VALUES | st.sampled_from(
+    ["object", "(", "^a", "#", "a#b", 2.0, ["a", "a"], [{}], {"a": {"type": "text"}}]
+)
+
+
+@settings(max_examples=500)
+@given(schema=st.dictionaries(KEYWORDS, SCHEMAS | ODD_VALUES, max_size=3), name=NAMES)
+def test_a_schema_is_well_formed_where_jsonschema_says_so(schema: Any, name: str) -> None:
+    inner = {"properties": {name: schema}}
+    assert (form_problem(inner) is None) == is_well_formed(inner)

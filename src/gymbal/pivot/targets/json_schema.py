@@ -10,12 +10,18 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from gymbal.pivot.targets.meta_schema import META_SCHEMA, REGEX
+
 MAX_DEPTH = 100
 MAX_STEPS = 100_000
 """Schemas of hostile sources refer to themselves, or branch without end."""
 MAX_UNIQUE_ITEMS = 1000
 MAX_SEARCH_COST = 10_000_000
 """Of a pattern: a search can take the length of the text to the power of the number of repetitions."""
+
+
+Check = Callable[[Any, Any], bool]
+"""Whether a value keeps to what a keyword says."""
 
 
 class UnknownSchemaError(Exception):
@@ -33,9 +39,24 @@ _HOLD_SCHEMAS = frozenset({"properties", "patternProperties", "dependentSchemas"
 
 
 def schema_problem(value: Any, schema: Any) -> str | None:
-    """Why `value` does not fit `schema`; None where it does. Raises UnknownSchemaError."""
+    """Why `value` does not fit `schema`, which is well formed; None where it does.
+
+    Raises UnknownSchemaError for a schema that is not evaluated here.
+    """
+    return _problem(value, schema, _CHECKS)
+
+
+def form_problem(schema: Any) -> str | None:
+    """Why `schema` is none of draft 2020-12, wherever in it the fault is: the server lets no value fit it.
+
+    None for one that is well formed. Raises UnknownSchemaError for one that is too large.
+    """
+    return _problem(schema, META_SCHEMA, {**_CHECKS, "format": _of(str, _is_regex_where_asked)})
+
+
+def _problem(value: Any, schema: Any, checks: Mapping[str, Check]) -> str | None:
     try:
-        return next(_Evaluation(schema).problems(value, schema, "", 0), None)
+        return next(_Evaluation(schema, checks).problems(value, schema, "", 0), None)
     except (TypeError, AttributeError, ZeroDivisionError, OverflowError, RecursionError) as error:
         # Python's own complaint about a keyword whose value is of the wrong kind.
         raise UnknownSchemaError(f"it is malformed or too deep: {error}") from None
@@ -44,8 +65,9 @@ def schema_problem(value: Any, schema: Any) -> str | None:
 class _Evaluation:
     """One schema document, in which references are looked up."""
 
-    def __init__(self, root: Any) -> None:
+    def __init__(self, root: Any, checks: Mapping[str, Check]) -> None:
         self._root = root
+        self._checks = checks
         self._steps = 0
 
     def problems(self, value: Any, schema: Any, key: str, depth: int) -> Iterator[str]:
@@ -64,7 +86,7 @@ class _Evaluation:
         for name in _HOLD_SCHEMAS & schema.keys():
             if not isinstance(schema[name], Mapping):
                 raise UnknownSchemaError(f"{name} is no object")
-        yield from _own_problems(value, schema, key)
+        yield from _own_problems(value, schema, key, self._checks)
         yield from self._of_parts(value, schema, key, depth + 1)
         yield from self._of_branches(value, schema, key, depth + 1)
 
@@ -141,11 +163,13 @@ class _Evaluation:
         return found
 
 
-def _own_problems(value: Any, schema: Mapping[str, Any], key: str) -> Iterator[str]:
+def _own_problems(
+    value: Any, schema: Mapping[str, Any], key: str, checks: Mapping[str, Check]
+) -> Iterator[str]:
     """What the keywords say that hold no other schema."""
     where = key or "the value"
     for keyword, limit in schema.items():
-        check = _CHECKS.get(keyword)
+        check = checks.get(keyword)
         if check is None:
             continue
         if not check(value, limit):
@@ -213,14 +237,24 @@ def _search(pattern: Any, text: str) -> bool:
         raise UnknownSchemaError(f"a pattern is none: {error}") from None
 
 
-def _of(kind: type | tuple[type, ...], check: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
+def _is_regex_where_asked(text: str, format: str) -> bool:
+    if format != REGEX:
+        return True
+    try:
+        re.compile(text)
+    except (re.error, OverflowError, RecursionError):
+        return False
+    return True
+
+
+def _of(kind: type | tuple[type, ...], check: Check) -> Check:
     """A check that holds for values of other kinds; true and false are no numbers."""
     return lambda value, limit: isinstance(value, bool) or not isinstance(value, kind) or check(value, limit)
 
 
 _NUMBER = (int, float)
 
-_CHECKS: Mapping[str, Callable[[Any, Any], bool]] = {
+_CHECKS: Mapping[str, Check] = {
     "type": _has_type,
     "enum": lambda value, options: any(_same(value, option) for option in options),
     "const": _same,

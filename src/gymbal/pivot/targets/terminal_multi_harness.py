@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from difflib import SequenceMatcher
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -28,7 +29,7 @@ from gymbal.pivot.targets.contract import (
     text_of,
     threshold_problem,
 )
-from gymbal.pivot.targets.json_schema import UnknownSchemaError, schema_problem
+from gymbal.pivot.targets.json_schema import UnknownSchemaError, form_problem, schema_problem
 from gymbal.pivot.targets.rulebooks import RULEBOOKS, Rule
 
 HARNESS, DECLARED, THRESHOLD = "harness", "declared_tools", "threshold"
@@ -97,12 +98,13 @@ class TerminalMultiHarness:
         if isinstance(label, BatchLabel) and len(label.calls) < 2:
             return SelfScore(0.0, "no response takes the shape of a batch of one call")
         declared = bytes(row.get(DECLARED, b"null"))
-        schemas = _schemas(_decode_any(tools if declared == b"null" else declared))
+        if declared == b"null":
+            declared = tools
         rules = RULEBOOKS.get(text_of(row, HARNESS) or NO_RULEBOOK, {})
         own = _decode_any(row.get(THRESHOLD, Raw(b"null")))
         threshold = _stated_threshold(settings) if own is None else own
         for _, name, arguments in _calls(label):
-            score = _score_call(name, json.loads(arguments), schemas, rules, threshold)
+            score = _score_call(name, json.loads(arguments), declared, rules, threshold)
             if score is not WINS:
                 return score
         return WINS
@@ -122,10 +124,15 @@ def _stated_threshold(settings: Settings) -> Any:
     return stated.get("string_similarity_threshold") if isinstance(stated, Mapping) else None
 
 
-def _schemas(declared: Any) -> dict[str, Any]:
-    """Schema of the arguments by name of the tool, of tools as Chat Completions and Responses write them."""
+@lru_cache(maxsize=64)
+def _schemas(declared: bytes) -> Mapping[str, Any]:
+    """Schema of the arguments by name of the tool, of tools as Chat Completions and Responses write them.
+
+    Kept, because the list stands the same in every row of a trajectory.
+    """
     schemas = {}
-    for tool in declared if isinstance(declared, list) else ():
+    tools = _decode_any(declared)
+    for tool in tools if isinstance(tools, list) else ():
         if not isinstance(tool, dict):
             continue
         function = tool["function"] if isinstance(tool.get("function"), dict) else tool
@@ -135,15 +142,25 @@ def _schemas(declared: Any) -> dict[str, Any]:
     return schemas
 
 
+@lru_cache(maxsize=256)
+def _form_problem(declared: bytes, name: str) -> str | None:
+    """That of the schema of the tool `name`; raise UnknownSchemaError as `form_problem` does."""
+    return form_problem(_schemas(declared)[name])
+
+
 def _score_call(
-    name: str, expected: dict[str, Any], schemas: Mapping[str, Any], rules: Mapping[str, Rule], threshold: Any
+    name: str, expected: dict[str, Any], declared: bytes, rules: Mapping[str, Rule], threshold: Any
 ) -> SelfScore:
-    """Score a response that sends the `expected` arguments."""
-    if name not in schemas:
+    """Score a response that sends the `expected` arguments. `declared` is the list of tools."""
+    schema = _schemas(declared).get(name)
+    if schema is None:
         return SelfScore(0.0, f"{name[:MAX_SHOWN]} is no declared tool with parameters")
-    found = _coerced(expected, schemas[name])
+    found = _coerced(expected, schema)
     try:
-        problem = schema_problem(found, schemas[name])
+        malformed = _form_problem(declared, name)
+        if malformed is not None:
+            return SelfScore(0.0, f"the schema of {name[:MAX_SHOWN]} is none: {malformed}"[:400])
+        problem = schema_problem(found, schema)
     except UnknownSchemaError as error:
         return SelfScore(None, f"the schema of {name[:MAX_SHOWN]} was not evaluated: {error}")
     if problem is not None:
