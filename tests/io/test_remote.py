@@ -184,6 +184,16 @@ def test_file_at_a_url_appears_whole(store: Any) -> None:
     assert names_in(store, "/out") == {"x.json"}
 
 
+@pytest.mark.parametrize("url", ["memory://out/d", "local://{}/d"])
+def test_folder_at_a_url_is_not_written_as_a_file(store: Any, tmp_path: Path, url: str) -> None:
+    url = url.format(tmp_path)
+    pivot_build(EXAMPLE, url)
+    before = sorted(path.name for path in path_of(url).iterdir())
+    with pytest.raises(InputError, match="is a folder, not a file"):
+        write_bytes(path_of(url), b"")
+    assert sorted(path.name for path in path_of(url).iterdir()) == before
+
+
 def test_shards_are_joined_at_a_url(store: Any, tmp_path: Path) -> None:
     local = pivot_build(EXAMPLE, tmp_path / "local", name="x")
     remote = pivot_build(EXAMPLE, "memory://out/pivots", name="x", engine="processes", workers=2)

@@ -193,10 +193,13 @@ def remote_folder(
 def remote_file(path: RemotePath) -> Iterator[Path]:
     """Yield a local file that is uploaded to `path` when the block ends without an error.
 
-    Raises InputError when it cannot be written.
+    Raises InputError when it cannot be written, or is a folder.
     """
     fs, name = _filesystem(path)
     try:
+        if path.is_dir():
+            # Moved there, the file would get into the folder under its name of a part.
+            raise InputError("cannot be written: is a folder, not a file", path=str(path))
         with local_folder() as folder:
             local = folder / path.name
             yield local
