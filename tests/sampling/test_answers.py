@@ -57,6 +57,7 @@ CALL_ITEMS = [
         ({"content": "<think>a</think>x<think>b</think>"}, [thought("a", "b"), text("x")]),
         ({"content": "hm</think>x"}, [thought("hm"), text("x")]),
         ({"content": "<think>cut"}, [thought("cut")]),
+        ({"content": "<think>" * 30_000}, [thought("<think>" * 29_999)]),
         ({"content": "a < b <thinking>"}, [text("a < b <thinking>")]),
         ({"content": "say <think> in text"}, [text("say <think> in text")]),
         ({"content": None, "reasoning_content": "hm"}, [thought("hm")]),

@@ -41,6 +41,10 @@ TO_OSLO, TO_BERGEN = ("function_call", '{"to": "Oslo"}'), ("function_call", '{"t
         (f"Oslo it is.</think>{OSLO}", [TO_OSLO]),
         (f"<think>Oslo, {OSLO}", []),
         ("<think>done</think>", []),
+        (
+            "<think>" * 30_000,
+            [],
+        ),  # a policy that repeats itself: a minute, if each tag is looked at to the end
         ("", [("message", "")]),
         ('<tool_call>{"name": "x"}</tool_call>', [("message", '<tool_call>{"name": "x"}</tool_call>')]),
         (f"{OSLO}<tool_call>{{</tool_call>", [("message", f"{OSLO}<tool_call>{{</tool_call>")]),

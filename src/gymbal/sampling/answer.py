@@ -129,8 +129,10 @@ def _without_thoughts(text: str) -> tuple[list[str], str]:
     """
     if _END_OF_THOUGHT not in text and _START_OF_THOUGHT not in text:
         return [], text
-    thoughts = _THOUGHT.findall(text)
-    rest = _THOUGHT.sub("", text)
+    # Behind the last end tag no pair begins, and to look for one takes the square of the start tags there.
+    closed, end, behind = text.rpartition(_END_OF_THOUGHT)
+    thoughts = _THOUGHT.findall(closed + end)
+    rest = _THOUGHT.sub("", closed + end) + behind
     before, end, after = rest.partition(_END_OF_THOUGHT)
     if end:
         thoughts.insert(0, before)

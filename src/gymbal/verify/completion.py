@@ -91,8 +91,10 @@ def _without_end_tokens(text: str, tokens: Sequence[str]) -> str:
 
 def _without_thoughts(text: str) -> tuple[str, bool]:
     """What was said, and whether anything was thought: also before a lone end tag, or with no end at all."""
-    thoughts = _THOUGHT.findall(text)
-    said = _THOUGHT.sub("", text)
+    # Behind the last end tag no pair begins, and to look for one takes the square of the start tags there.
+    closed, end, rest = text.rpartition("</think>")
+    thoughts = _THOUGHT.findall(closed + end)
+    said = _THOUGHT.sub("", closed + end) + rest
     before, end, after = said.partition("</think>")
     if end:
         thoughts.append(before)
