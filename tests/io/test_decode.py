@@ -76,7 +76,11 @@ def test_read_yaml_refuses_a_value_that_contains_itself(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["a: [", "a: 1\na: 2\n", "!!python/object/apply:os.getcwd []", "a: ${b", "[" * 5000]
+    "text",
+    [
+        *("a: [", "a: 1\na: 2\n", "!!python/object/apply:os.getcwd []", "a: ${b", "[" * 5000),
+        *("3", "a: !!bool x", "a: !!int", "a: !!timestamp x"),
+    ],
 )
 def test_read_yaml_names_what_is_no_config(tmp_path: Path, text: str) -> None:
     path = tmp_path / "a.yaml"

@@ -24,6 +24,8 @@ MAX_YAML_NODES = 200_000
 _ALIAS = re.compile(r"(?<![\w*])\*[^\s\[\]{},*'\"]")
 """An alias, or something that looks like one; not the `****` of a masked secret."""
 
+_LOADER_FAILURES = (AssertionError, AttributeError, LookupError)
+"""What the loaders raise for a document that is a number, and for tags such as `!!bool` before other values."""
 
 _UTF8_BLOCK_BYTES = 64 * 1024
 
@@ -118,8 +120,9 @@ def decode_yaml(text: str, path: Path | str) -> Any:
             _refuse_alias_bomb(text, path)
         loaded = OmegaConf.create(text)
         return OmegaConf.to_container(loaded, resolve=False)
-    except (YAMLError, OmegaConfBaseException, ValueError, RecursionError) as error:
-        raise InputError(f"is not a YAML mapping: {mask_text(str(error))}", path=path) from error
+    except (YAMLError, OmegaConfBaseException, ValueError, RecursionError, *_LOADER_FAILURES) as error:
+        problem = mask_text(str(error)) or "it is a single value"
+        raise InputError(f"is not a YAML mapping: {problem}", path=path) from error
 
 
 def _refuse_alias_bomb(text: str, path: Path | str) -> None:
