@@ -25,7 +25,7 @@ _ALIAS = re.compile(r"(?<![\w*])\*[^\s\[\]{},*'\"]")
 """An alias, or something that looks like one; not the `****` of a masked secret."""
 
 _LOADER_FAILURES = (AssertionError, AttributeError, LookupError)
-"""What the loaders raise for a document that is a number, and for tags such as `!!bool` before other values."""
+"""What the loaders raise for a document that is a number, and for misplaced tags such as `!!bool`."""
 
 _UTF8_BLOCK_BYTES = 64 * 1024
 
