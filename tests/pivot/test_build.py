@@ -198,6 +198,14 @@ def test_build_counts_what_it_saw(tmp_path: Path) -> None:
     assert json.loads((folder / "metrics.json").read_text())["kept"] == 6
 
 
+def test_build_counts_tools_whose_names_are_numbers_of_any_length(tmp_path: Path) -> None:
+    names = ["2", "10", "9" * 5000, "look"]
+    tools = [{**TOOLS[0], "name": name} for name in names]
+    output = [call(f"c{at}", "{}", name) for at, name in enumerate(names)]
+    metrics, _ = build(tmp_path, rollout(output, tools=tools))
+    assert list(metrics.tools) == ["look", "2", "10", "9" * 5000]
+
+
 def test_build_says_when_rewards_leave_nothing_to_filter(tmp_path: Path) -> None:
     metrics, folder = build(tmp_path, rollout("COM"), rollout("COM", seed="U"))
     note = "All trajectories are of one reward class (1)"

@@ -38,6 +38,7 @@ from gymbal.pivot.inspect_notes import notes_on
 from gymbal.pivot.inspect_view import view_of
 from gymbal.pivot.lines import without_duplicates
 from gymbal.pivot.signs import add_up, signs_of
+from gymbal.pivot.tally import number_then_name
 from gymbal.verify import Comparator
 
 MOST_SHAPES = 10
@@ -140,7 +141,7 @@ def _group(counts: Counts, group: str, names: Iterable[str] = ()) -> dict[str, i
 def _named(counts: Mapping[str, int], names: Iterable[str] = ()) -> dict[str, int]:
     """Counts in the order of `names`, zeros said; other names after them, numbers by size."""
     closed = {str(name): counts.get(name, 0) for name in names}
-    others = sorted(counts.keys() - closed.keys(), key=lambda name: (len(name) * name.isdecimal(), name))
+    others = sorted(counts.keys() - closed.keys(), key=number_then_name)
     return {**closed, **{name: counts[name] for name in others}}
 
 

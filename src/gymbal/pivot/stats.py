@@ -19,6 +19,7 @@ from gymbal.model.pivot import ActionKind
 from gymbal.model.pivot_stats import PivotStats, Spread
 from gymbal.pivot.audit.item import print_of
 from gymbal.pivot.parse import AnyLabel, BatchLabel, CallLabel, MessageLabel, is_null, kind_of
+from gymbal.pivot.tally import group_counts, in_order
 from gymbal.pivot.targets.contract import object_of, text_of
 from gymbal.pivot.targets.detect import target_of_row
 from gymbal.pivot.wiring import GymConfig
@@ -93,9 +94,7 @@ class _Counts:
         self.tally[group, name] += 1
 
     def group(self, group: str, names: Sequence[str] = ()) -> dict[str, int]:
-        counts = {str(name): 0 for name in names}
-        counts.update({name: count for (of, name), count in self.tally.items() if of == group})
-        return dict(sorted(counts.items(), key=lambda item: _by_number_then_name(item[0])))
+        return in_order(group_counts(self.tally, group, names))
 
 
 def measure(files: Sequence[Path], config: GymConfig | None = None) -> Measured:
@@ -213,7 +212,3 @@ def _of_provenance(info: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 def _tools_digest(raw: bytes) -> bytes:
     """Digest of the tools, whatever the order of their fields and the white space."""
     return sha256(msgspec.json.encode(msgspec.json.decode(raw), order="sorted")).digest()
-
-
-def _by_number_then_name(name: str) -> tuple[int, str]:
-    return (len(name) if name.isdecimal() else 0, name)

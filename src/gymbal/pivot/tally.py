@@ -24,12 +24,13 @@ def group_counts(tally: Tally, group: str, names: Iterable[str] = ()) -> dict[st
 
 
 def in_order(counts: Mapping[str, int]) -> dict[str, int]:
-    """Sorted by the number that a name is, 0 where it is none, then by name."""
-    return dict(sorted(counts.items(), key=_by_number_then_name))
+    """The counts sorted by `number_then_name`."""
+    return {name: counts[name] for name in sorted(counts, key=number_then_name)}
 
 
-def _by_number_then_name(item: tuple[str, int]) -> tuple[int, str]:
-    return (int(item[0]) if item[0].isdecimal() else 0, item[0])
+def number_then_name(name: str) -> tuple[int, str]:
+    """A key that sorts numbers by size, behind other names. A tool's name may be a number of any length."""
+    return (len(name) if name.isdecimal() else 0, name)
 
 
 def encode_metrics(metrics: msgspec.Struct) -> bytes:
