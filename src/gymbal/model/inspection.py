@@ -126,7 +126,7 @@ class Inspection(msgspec.Struct, frozen=True, kw_only=True):
     decisions: Mapping[str, int]
     """Model calls by what they do."""
     kept: int
-    """Model calls that `gymbal pivot build` would make a row of, duplicates not looked for."""
+    """Model calls that `gymbal pivot build` would make a row of."""
     skips: Mapping[str, int]
     """The others by the first reason against them."""
     batch_sizes: Mapping[str, int]
