@@ -18,7 +18,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path, PosixPath
 from typing import Any, TypeVar
 
-from gymbal.errors import MissingExtraError, UsageError, need, unwritable
+from gymbal.errors import InputError, MissingExtraError, UsageError, need, unwritable
 from gymbal.io.layout import stale_names
 
 SCHEME = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]+)://")
