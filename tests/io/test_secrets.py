@@ -3,7 +3,7 @@
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gymbal.io.secrets import MASK, is_secret_name, is_secret_path, mask, mask_text
@@ -96,6 +96,7 @@ def test_is_secret_path_looks_at_every_key_on_the_way() -> None:
         ("PASSWORD='a b c' run", "PASSWORD=**** run"),
         ('{"headers": {"X-Team": "abc"}, "n": 5}', '{"headers": ****, "n": 5}'),
         ('cut off: {"tokens": ["abc", "d', 'cut off: {"tokens": ****'),
+        ("api_key='abc'def n=5", "api_key=**** n=5"),
         ("the key idea is simple", "the key idea is simple"),
         ("--max-num-batched-tokens 8192", "--max-num-batched-tokens 8192"),
         ("a task-force for risk-averse people", "a task-force for risk-averse people"),
@@ -105,7 +106,10 @@ def test_mask_text_cuts_out_secrets_alone(text: str, masked: str) -> None:
     assert mask_text(text) == masked
 
 
-@given(st.text(max_size=60))
+@given(st.text(max_size=60) | st.text("\"'{}[]=,: a0*", max_size=12))
+@example('""0')
+@example("{a}b")
+@example('"a"}')
 def test_mask_text_is_done_after_one_pass(text: str) -> None:
     once = mask_text(f"api_key={text}")
     assert mask_text(once) == once

@@ -49,7 +49,11 @@ _NAME_IN_TEXT = re.compile(
 )
 """What may stand before a value inside a longer text: `name=`, `"name": ` or `--name `."""
 
-_VALUE_IN_TEXT = re.compile(r"\"[^\"]*\"|'[^']*'|[{\[][^{}\[\]]*[}\]]?|[^\s\"',;&]+")
+_VALUE_IN_TEXT = re.compile(
+    r"(?:\*{4}|\"[^\"]*\"|'[^']*'|[{\[][^{}\[\]]*[}\]]?)[^\s\"',;&{}\[\]]*"
+    r"|[^\s\"',;&]+"
+)
+"""What stands right behind a quote or a bracket belongs to the value."""
 
 
 def is_secret_name(name: str) -> bool:
