@@ -101,3 +101,12 @@ def test_audit_finds_a_text_that_is_not_empty_in_the_source(tmp_path: Path) -> N
     assert json.dumps(inputs(rows[2])[5]["content"])
     inputs(rows[2])[5]["content"] = ""
     assert broken(audited(tmp_path, rows, episodes())) == [("A03", ROWS, 3, f"{INPUT}[5]")]
+
+
+@pytest.mark.parametrize(("identity", "rules"), [("", []), (None, ["A13"])])
+def test_audit_takes_an_empty_id_of_reasoning_for_one_as_gym_does(
+    tmp_path: Path, identity: str | None, rules: list[str]
+) -> None:
+    rows = good_rows()
+    inputs(rows[1])[2]["id"] = identity
+    assert [rule for rule, *_ in broken(audited(tmp_path, rows))] == rules

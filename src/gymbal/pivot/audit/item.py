@@ -44,7 +44,7 @@ def print_of(raw: bytes) -> ItemPrint:
         said = msgspec.json.encode([item.kind, *_said(item, fields)], order="sorted")
     except (ValueError, RecursionError):  # a number of thousands of digits is a plain ValueError
         return ItemPrint(ItemKind.OTHER, _digest(raw))
-    lacks_id = item.kind is ItemKind.REASONING and not fields.get("id")
+    lacks_id = item.kind is ItemKind.REASONING and not isinstance(fields.get("id"), str)
     return ItemPrint(item.kind, _digest(said), lacks_id, item.call_id)
 
 
