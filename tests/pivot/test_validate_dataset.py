@@ -236,3 +236,10 @@ def test_validate_notices_parts_that_do_not_tile_the_file(tmp_path: Path) -> Non
 
     with pytest.raises(InputError, match="changed while it was read"):
         validate(path, [path], None, parts=lambda _: [(0, 15), (15, None)], check_parts=after_a_change)
+
+
+def test_a_folder_with_the_rows_of_two_datasets_is_refused(tmp_path: Path) -> None:
+    for name in ("pivots.jsonl", "train.jsonl", "validation.jsonl"):
+        (tmp_path / name).touch()
+    with pytest.raises(InputError, match=r"holds pivots\.jsonl beside train\.jsonl and validation\.jsonl"):
+        pivot_validate(tmp_path)

@@ -11,12 +11,14 @@ from gymbal.pivot.index import is_index
 from gymbal.pivot.lines import ROWS, ROWS_OF_PART
 from gymbal.pivot.row import DATASET_NAME
 
+NAME_THE_FILE = "Name the JSONL file itself."
+
 
 def rows_files_of(dataset: Path) -> dict[str, Path]:
     """The files with the rows of `dataset`, by their part: a folder's own, or the file that was named.
 
-    The part is `train` where the tasks were not split. Raises InputError for a folder without rows, and for
-    an index, which has none.
+    The part is `train` where the tasks were not split. Raises InputError for a folder without rows or with
+    those of two datasets, and for an index, which has none.
     """
     first, *_ = ROWS_OF_PART
     if not dataset.is_dir():
@@ -24,12 +26,15 @@ def rows_files_of(dataset: Path) -> dict[str, Path]:
             remedy = "Write the rows: `gymbal pivot build` all of them, `gymbal pivot select` some."
             raise InputError("is an index of pivots, and rows are needed here", path=dataset, remedy=remedy)
         return {first: dataset}
-    if (dataset / ROWS).is_file():
-        return {first: dataset / ROWS}
     parts = {part: dataset / name for part, name in ROWS_OF_PART.items() if (dataset / name).is_file()}
+    if not (dataset / ROWS).is_file():
+        if parts:
+            return parts
+        raise InputError(f"holds no {ROWS}", path=dataset, remedy=NAME_THE_FILE)
     if parts:
-        return parts
-    raise InputError(f"holds no {ROWS}", path=dataset, remedy="Name the JSONL file itself.")
+        beside = " and ".join(path.name for path in parts.values())
+        raise InputError(f"holds {ROWS} beside {beside}", path=dataset, remedy=NAME_THE_FILE)
+    return {first: dataset / ROWS}
 
 
 def own_config_of(dataset: Path) -> Path | None:
