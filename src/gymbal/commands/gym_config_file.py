@@ -8,7 +8,7 @@ from typing import Any
 
 from gymbal.io.decode import read_yaml
 from gymbal.pivot.wiring import GymConfig, read_gym_config
-from gymbal.probe.gym import MAX_CONFIG_FILES, search_roots
+from gymbal.probe.gym import MAX_CONFIG_FILES, find_below, search_roots
 
 INCLUDES = "config_paths"
 
@@ -37,7 +37,7 @@ class _Included:
         self._configs: list[Any] = []
         self._inner: list[list[int]] = []
         for name in names:  # it grows meanwhile, as Gym's own list does
-            file = path if not self._configs else _found(name, roots)
+            file = path if not self._configs else find_below(roots, name)
             config: Any = {}
             if file is None or len(self._configs) >= MAX_CONFIG_FILES:
                 self.unread.append(name)
@@ -58,10 +58,6 @@ class _Included:
 def _names_in(config: object) -> list[str]:
     named = config.get(INCLUDES) if isinstance(config, Mapping) else None
     return list(dict.fromkeys(map(str, named if isinstance(named, list) else ())))
-
-
-def _found(name: str, roots: list[Path]) -> Path | None:
-    return next((root / name for root in roots if (root / name).is_file()), None)
 
 
 def _over(inner: Any, outer: Any) -> Any:

@@ -24,6 +24,7 @@ from gymbal.probe.git import Checkout, read_checkout
 from gymbal.probe.gym import (
     InstalledGym,
     config_files,
+    find_below,
     python_of,
     read_installed_gym,
     read_resolved,
@@ -279,7 +280,7 @@ def _assignments(words: list[str]) -> dict[str, str]:
 
 
 def _first_existing(candidates: tuple[str, ...], roots: list[Path]) -> str:
-    existing = (path for path in candidates if any((root / path).is_file() for root in roots))
+    existing = (path for path in candidates if find_below(roots, path) is not None)
     return next(existing, candidates[0])
 
 

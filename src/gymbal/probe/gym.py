@@ -201,7 +201,7 @@ def config_files(paths: Sequence[str], roots: Sequence[Path]) -> dict[str, str]:
     waiting = list(paths)
     while waiting and len(texts) < MAX_CONFIG_FILES:
         path = waiting.pop()
-        file = next((root / path for root in roots if (root / path).is_file()), None)
+        file = find_below(roots, path)
         if file is None or str(file) in texts or file.stat().st_size > MAX_CONFIG_BYTES:
             continue
         texts[str(file)] = file.read_text("utf-8", "replace")
@@ -253,3 +253,8 @@ def search_roots(folder: str | Path, gym_folder: str | None) -> list[Path]:
     """Where Gym looks for a relative path: the extra roots, the working folder, its own folder."""
     extra = [Path(root) for root in os.environ.get("NEMO_GYM_EXTRA_ROOTS", "").split(os.pathsep) if root]
     return [*extra, Path(folder), *([Path(gym_folder)] if gym_folder else [])]
+
+
+def find_below(roots: Iterable[Path], path: str) -> Path | None:
+    """The file that Gym takes for a relative path: the one below the first of `roots` that has it."""
+    return next((root / path for root in roots if (root / path).is_file()), None)
